@@ -1,0 +1,321 @@
+// Copyright 2026 The hookonce Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package delivery
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// Rule is what a route does with one kind of ambiguity.
+type Rule uint8
+
+// The rules. Hold is the zero value: ambiguity waits for a person by default.
+const (
+	RuleHold    Rule = iota
+	RuleForward      // treat it as new
+	RuleSkip         // treat it as the effect already known
+)
+
+// Policy is what a route says about identity, time and doubt.
+type Policy struct {
+	Accept         bool // accept mode: take in now, send later
+	RetryUncertain bool // on_uncertain retry
+	Mismatch       Rule // same signed identity, other content: hold or forward
+	SameBody       Rule // unsigned new ID over a known body: hold, forward or skip
+
+	Window     int64 // milliseconds an effect is remembered after it is settled
+	BodyWindow int64 // milliseconds a body is remembered as seen
+}
+
+// Key is one alias of a delivery.
+type Key struct {
+	ID     ID
+	Kind   byte // first letter of the alias kind, for people: d, e, a, f, b, i
+	Signed bool // the signature covers what the key was made of
+}
+
+// Arrival is what one verified delivery says about itself.
+type Arrival struct {
+	At   int64
+	Boot uint64
+
+	Source, Provider, Sender      string
+	DeliveryID, EventID, SecretID string
+	Strength                      Strength
+	Body                          Digest
+	HoldKey                       Digest // what tells held items apart when there is no body: a digest over body and query
+	Policy                        Policy
+	Kept                          bool   // the request bytes are, or will be, in the spool before anything is sent
+	Problem                       Reason // why there is no safe key: ReasonNoSafeKey or ReasonAmbiguousID, else empty
+
+	Identity []Key // strongest first; the first one names a new effect
+	BodyKey  ID    // evidence: this body was seen; zero: not used
+	PlainID  ID    // evidence: this unsigned ID was seen, whatever the body; zero: not used
+}
+
+// Found is what the store knows about the keys of an arrival. Expired records
+// and aliases are not found.
+type Found struct {
+	Identity []*Record // one for each identity key, nil when unknown
+	BodySeen bool      // the body alias exists
+	Body     *Record   // the effect behind the body alias, if it still exists
+	IDSeen   bool      // the plain ID alias exists
+}
+
+// VerdictKind is what happens to a delivery.
+type VerdictKind uint8
+
+// The verdicts.
+const (
+	First     VerdictKind = iota + 1 // new: send it now (the record is RUNNING)
+	TakeOver                         // known not done: send it now (the record is RUNNING again)
+	Accepted                         // new, accept mode: taken in
+	Join                             // an attempt is running: wait for it
+	Duplicate                        // done or dropped: answer 200
+	Parked                           // uncertain or held: answer 200, the bytes are on disk
+	Owed                             // taken in before, not done yet: answer 200
+	NotYet                           // known not done, but the upstream asked for time
+	HoldNew                          // ambiguous: keep it as a HELD item; see Verdict.Hold
+)
+
+var verdictNames = [...]string{"", "first", "take_over", "accepted", "join", "duplicate", "parked", "owed", "not_yet", "hold_new"}
+
+// String returns the snake_case name of the verdict.
+func (k VerdictKind) String() string {
+	if int(k) < len(verdictNames) {
+		return verdictNames[k]
+	}
+	return "unknown"
+}
+
+// Verdict is the decision about one arrival. A store makes it durable before
+// anybody acts on it.
+type Verdict struct {
+	Kind    VerdictKind
+	Record  Record  // the effect after the decision
+	Actions Actions // what to do with Record: Save, SaveLazy or nothing
+	NewKeys []ID    // identity keys that are to point to Record from now on
+	SetBody bool    // the body key is to point to Record
+	SetID   bool    // the plain ID key is to be remembered
+
+	Sibling  ID     // look this record up and call Resume (HoldNew, and First under RuleForward)
+	Reason   Reason // why it is held
+	IDReused bool   // an unsigned ID came with another body before
+	BodySeen bool   // an unsigned new ID came over a known body
+	Rebound  bool   // the spool should take these bytes (the record had none)
+}
+
+// Decide looks at an arrival and at what is known about its keys. It is the
+// whole of the identity table; where it meets ambiguity it never skips and
+// never forwards without a rule that says so.
+func Decide(a *Arrival, f Found) Verdict {
+	if a.Problem != "" {
+		return hold(a, a.Problem, nil)
+	}
+	hit, conflict := distinct(f.Identity)
+	if conflict { // I11
+		return hold(a, ReasonAliasConflict, hit)
+	}
+	if hit == nil {
+		return decideNew(a, f)
+	}
+	if a.Identity[0].Signed && a.Body != hit.Body && hit.Strength == StrengthStrong { // T30
+		if a.Policy.Mismatch == RuleForward {
+			return sibling(a, hit)
+		}
+		return hold(a, ReasonContentMismatch, hit)
+	}
+	v := byState(a, hit)
+	for i, r := range f.Identity {
+		if r == nil && a.Identity[i].ID != v.Record.ID {
+			v.NewKeys = append(v.NewKeys, a.Identity[i].ID)
+		}
+	}
+	if len(v.NewKeys) > 0 {
+		v.Record.Aliases = append(slices.Clip(v.Record.Aliases), v.NewKeys...)
+		v.Actions |= Save // T24: a new alias is synced
+	}
+	return v
+}
+
+// decideNew handles an identity that nobody has seen.
+func decideNew(a *Arrival, f Found) Verdict {
+	unsigned := a.Strength == StrengthMedium
+	if unsigned && f.BodySeen {
+		switch {
+		case f.Body != nil && f.Body.State == Ready && !f.Body.Owed:
+			// The body is known not to be done, so sending it now makes at most
+			// one effect: a redelivery under a fresh ID repairs a failure.
+			return alias(a, f.Body)
+		case a.Policy.SameBody == RuleSkip && f.Body != nil:
+			return alias(a, f.Body)
+		case a.Policy.SameBody == RuleHold:
+			v := hold(a, ReasonSameBody, f.Body)
+			v.BodySeen = true
+			return v
+		}
+	}
+	v := first(a, a.Identity[0].ID)
+	v.BodySeen = unsigned && f.BodySeen
+	v.IDReused = unsigned && f.IDSeen
+	v.SetBody = !a.BodyKey.IsZero() && !f.BodySeen
+	v.SetID = !a.PlainID.IsZero() && !f.IDSeen
+	for _, k := range a.Identity[1:] {
+		v.NewKeys = append(v.NewKeys, k.ID)
+	}
+	v.Record.Aliases = v.NewKeys
+	return v
+}
+
+// first is T1 in relay mode and T2 in accept mode.
+func first(a *Arrival, id ID) Verdict {
+	r := newRecord(a, id)
+	if a.Policy.Accept {
+		r.Owed = true
+		r.settle(Ready, ReasonAccepted, a.At)
+		r.NextAt = a.At
+		return Verdict{Kind: Accepted, Record: r, Actions: Save | Wake}
+	}
+	r.State = Ready
+	r, acts, _ := claim(r, Event{At: a.At, Boot: a.Boot})
+	return Verdict{Kind: First, Record: r, Actions: acts}
+}
+
+// alias treats the arrival as another delivery of r and lets its keys point there.
+func alias(a *Arrival, r *Record) Verdict {
+	v := byState(a, r)
+	for _, k := range a.Identity {
+		v.NewKeys = append(v.NewKeys, k.ID)
+	}
+	v.Record.Aliases = append(slices.Clip(v.Record.Aliases), v.NewKeys...)
+	v.Actions |= Save
+	v.BodySeen = true
+	return v
+}
+
+// hold is T4 and T30: the delivery is kept whole and waits for a person. One
+// item stands for one (reason, content), so a flood cannot fill the queue.
+func hold(a *Arrival, why Reason, peer *Record) Verdict {
+	id := derive("hold", a, string(why))
+	r := newRecord(a, id)
+	r.Owed = true
+	r.settle(Held, why, a.At)
+	if peer != nil {
+		r.Peer = peer.ID
+	}
+	return Verdict{Kind: HoldNew, Record: r, Actions: Save | Alarm, Sibling: id, Reason: why}
+}
+
+// sibling is on_mismatch forward: other content under a known signed identity
+// is an effect of its own, named by identity and content.
+func sibling(a *Arrival, peer *Record) Verdict {
+	v := first(a, derive("content", a, ""))
+	v.Sibling = v.Record.ID
+	v.Record.Peer = peer.ID
+	return v
+}
+
+// Resume finishes a verdict that has a Sibling: found is the record of that ID
+// when it exists already.
+func Resume(a *Arrival, v Verdict, found *Record) Verdict {
+	if found == nil {
+		return v
+	}
+	w := byState(a, found)
+	w.Reason, w.IDReused, w.BodySeen = v.Reason, v.IDReused, v.BodySeen
+	return w
+}
+
+// byState answers a repeat of a known effect: the answer table.
+func byState(a *Arrival, hit *Record) Verdict {
+	r := *hit
+	if r.State == Running && r.Owner != a.Boot { // T15, found before recovery did
+		r, _, _ = ownerGone(r, Event{At: a.At})
+		v := byState(a, &r)
+		v.Actions |= Save
+		return v
+	}
+	if r.State == Uncertain && a.Policy.RetryUncertain && !a.Policy.Accept { // T23
+		r.MayRepeat, r.Owed = true, false
+		r.settle(Ready, r.Reason, a.At)
+	}
+	r, acts, _ := same(r, Event{Kind: Same, At: a.At})
+	v := Verdict{Record: r, Actions: acts}
+	switch r.State {
+	case Running:
+		v.Kind = Join
+		if r.Owed {
+			v.Kind = Owed
+		}
+	case Confirmed, Dropped:
+		v.Kind = Duplicate
+	case Uncertain, Held:
+		v.Kind = Parked
+		if !r.Kept && a.Kept {
+			v.Record.Kept, v.Rebound = true, true
+			v.Actions |= Save
+		}
+	default:
+		readyVerdict(a, &v)
+	}
+	return v
+}
+
+// readyVerdict is T6 and T7.
+func readyVerdict(a *Arrival, v *Verdict) {
+	if v.Record.Owed || a.Policy.Accept {
+		v.Kind = Owed
+		return
+	}
+	r, acts, err := claim(v.Record, Event{At: a.At, Boot: a.Boot})
+	if err != nil {
+		v.Kind = NotYet
+		return
+	}
+	// The new delivery brings a fresh signature and timestamp: its bytes replace
+	// the kept ones, and it may have been verified by another secret.
+	r.SecretID, r.Kept, r.Body = a.SecretID, a.Kept, a.Body
+	v.Kind, v.Record, v.Actions = TakeOver, r, acts
+}
+
+func newRecord(a *Arrival, id ID) Record {
+	return Record{
+		ID: id, Source: a.Source, Provider: a.Provider, Sender: a.Sender,
+		Kept: a.Kept, Created: a.At, Changed: a.At, LastSeen: a.At, Seen: 1,
+		Body: a.Body, Strength: a.Strength, SecretID: a.SecretID,
+		DeliveryID: a.DeliveryID, EventID: a.EventID, Window: a.Policy.Window,
+	}
+}
+
+// derive names an effect that has no identity key of its own.
+func derive(what string, a *Arrival, why string) ID {
+	h := sha256.New()
+	for _, s := range []string{"hookonce 1", what, a.Source, a.Sender, why} {
+		h.Write([]byte{byte(len(s) >> 8), byte(len(s))})
+		h.Write([]byte(s))
+	}
+	if why != string(ReasonSameBody) && len(a.Identity) > 0 {
+		h.Write(a.Identity[0].ID[:])
+	}
+	h.Write(a.HoldKey[:])
+	var id ID
+	copy(id[:], h.Sum(nil))
+	return id
+}
+
+// distinct returns the one effect behind the keys, and whether there is more
+// than one.
+func distinct(found []*Record) (hit *Record, conflict bool) {
+	for _, r := range found {
+		switch {
+		case r == nil:
+		case hit == nil:
+			hit = r
+		case hit.ID != r.ID:
+			return hit, true
+		}
+	}
+	return hit, false
+}
