@@ -254,7 +254,7 @@ func byState(a *Arrival, hit *Record) Verdict {
 	case Uncertain, Held:
 		v.Kind = Parked
 		if !r.Kept && a.Kept {
-			v.Record.Kept, v.Rebound = true, true
+			v.Record.Kept, v.Record.Spool, v.Rebound = true, a.Spool, true
 			v.Actions |= Save
 		}
 	default:
@@ -276,14 +276,15 @@ func readyVerdict(a *Arrival, v *Verdict) {
 	}
 	// The new delivery brings a fresh signature and timestamp: its bytes replace
 	// the kept ones, and it may have been verified by another secret.
-	r.SecretID, r.Kept, r.Body = a.SecretID, a.Kept, a.Body
+	r.SecretID, r.Body = a.SecretID, a.Body
+	r.Kept, r.Spool = a.Kept, a.Spool
 	v.Kind, v.Record, v.Actions = TakeOver, r, acts
 }
 
 func newRecord(a *Arrival, id ID) Record {
 	return Record{
 		ID: id, Source: a.Source, Provider: a.Provider, Sender: a.Sender,
-		Kept: a.Kept, Created: a.At, Changed: a.At, LastSeen: a.At, Seen: 1,
+		Kept: a.Kept, Spool: a.Spool, Created: a.At, Changed: a.At, LastSeen: a.At, Seen: 1,
 		Body: a.Body, Strength: a.Strength, SecretID: a.SecretID,
 		DeliveryID: a.DeliveryID, EventID: a.EventID, Window: a.Policy.Window,
 	}

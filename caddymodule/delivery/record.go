@@ -93,7 +93,8 @@ type Record struct {
 	NextAt    int64 // not to be sent before; 0: whenever somebody asks
 	Owed      bool  // the provider was told 2xx and the effect is not confirmed
 	MayRepeat bool  // a person or a policy accepted that the work may happen twice
-	Kept      bool  // the request bytes are in the spool
+	Kept      bool  // the request bytes are in the spool, under Spool
+	Spool     ID    // names the kept bytes; every attempt's bytes have a name of their own
 
 	Created  int64
 	SentAt   int64 // start of the latest attempt
