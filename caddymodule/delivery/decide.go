@@ -48,6 +48,7 @@ type Arrival struct {
 	HoldKey                       Digest // what tells held items apart when there is no body: a digest over body and query
 	Policy                        Policy
 	Kept                          bool   // the request bytes are, or will be, in the spool before anything is sent
+	Spool                         ID     // names those bytes; set together with Kept
 	Problem                       Reason // why there is no safe key: ReasonNoSafeKey or ReasonAmbiguousID, else empty
 
 	Identity []Key // strongest first; the first one names a new effect
