@@ -143,7 +143,7 @@ func Decide(a *Arrival, f Found) Verdict {
 
 // decideNew handles an identity that nobody has seen.
 func decideNew(a *Arrival, f Found) Verdict {
-	unsigned := a.Strength == StrengthMedium
+	unsigned := a.Strength != StrengthStrong
 	if unsigned && f.BodySeen {
 		switch {
 		case f.Body != nil && f.Body.State == Ready && !f.Body.Owed:
