@@ -76,13 +76,13 @@ func Classify(ev Evidence, c Contract) Outcome {
 	switch {
 	case ev.Upgraded || ev.Status == 101: // O22
 		out.Class, out.Reason = Unknown, ReasonUpgrade
-	case ev.Status != 0:
+	case ev.answered():
 		byStatus(&out, ev, c)
 	case ev.notSent(): // O12 to O16, O23
 		out.Class, out.Reason = NotDoneRetry, ReasonNotDelivered
-	case ev.NoHandler:
+	case ev.NoHandler && !ev.reached():
 		out.Class, out.Reason = NotDoneFinal, ReasonNoHandler
-	case ev.Panicked && ev.Connections == 0 && ev.Connected == 0: // O34
+	case ev.Panicked && !ev.reached(): // O34
 		out.Class, out.Reason = NotDoneFinal, ReasonPanic
 	case ev.Panicked:
 		out.Class, out.Reason = Unknown, ReasonPanic
@@ -92,7 +92,7 @@ func Classify(ev Evidence, c Contract) Outcome {
 		out.Class, out.Reason = Unknown, ReasonTimeout
 	case ev.WriteFailed: // O17
 		out.Class, out.Reason = Unknown, ReasonWriteFailed
-	case ev.Connections > 0 || ev.Connected > 0: // O18, O20
+	case ev.reached(): // O18, O20
 		out.Class, out.Reason = Unknown, ReasonNoAnswer
 	default:
 		out.Class, out.Reason = Unknown, ReasonNoEvidence
@@ -100,12 +100,20 @@ func Classify(ev Evidence, c Contract) Outcome {
 	return out
 }
 
+// answered reports whether the status is an answer of the upstream. An interim
+// status is none (O20), and 499 is what a proxy writes when its own call was
+// cancelled: nobody behind it said that.
+func (ev *Evidence) answered() bool { return ev.Status >= 200 && ev.Status != 499 }
+
+// reached reports whether anybody may have got something of the request.
+func (ev *Evidence) reached() bool { return ev.Connections > 0 || ev.Connected > 0 }
+
 // notSent is the evidence rule: over all attempts of the call, nothing of the
 // request reached anybody who could act on it.
 func (ev *Evidence) notSent() bool {
 	switch {
 	case ev.Admission || ev.NoUpstream:
-		return ev.Connections == 0 && ev.Connected == 0
+		return !ev.reached()
 	case ev.Unprocessed: // the protocol says so, whatever was written
 		return ev.Connections <= 1
 	case ev.CountsBytes && ev.Written == 0 && (ev.Connections > 0 || ev.DialFailed):
@@ -113,7 +121,7 @@ func (ev *Evidence) notSent() bool {
 	case ev.AskedPool:
 		return ev.Connections == 0
 	default: // FastCGI and other transports without a pool
-		return ev.DialFailed && ev.Connected == 0 && ev.Connections == 0
+		return ev.DialFailed && !ev.reached()
 	}
 }
 
@@ -126,6 +134,8 @@ func byStatus(out *Outcome, ev Evidence, c Contract) {
 		out.Class, out.Reason = Done, ReasonDone
 	case c.Succeeds(s): // O3
 		out.Class, out.Reason = Unknown, ReasonTruncated
+	case s < 300: // in neither set: the route narrowed what counts as done
+		out.Class, out.Reason = Unknown, ReasonOtherSuccess
 	case s == 504 || s == 524: // O11
 		out.Class, out.Reason = Unknown, ReasonGatewayUnsure
 	case s == 429 || s == 503: // O8

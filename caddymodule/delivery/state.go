@@ -78,6 +78,7 @@ const (
 	ReasonWriteFailed   Reason = "write_failed"    // request broke while it was sent
 	ReasonGatewayUnsure Reason = "gateway_timeout" // 504 or 524 written by the upstream
 	ReasonServerError   Reason = "server_error"    // 5xx under the strict contract
+	ReasonOtherSuccess  Reason = "other_success"   // a 2xx that the route does not count as success
 	ReasonUpgrade       Reason = "upgrade"
 	ReasonShutdown      Reason = "shutdown"
 	ReasonNoEvidence    Reason = "no_evidence"

@@ -99,15 +99,10 @@ func claim(r Record, e Event) (Record, Actions, error) {
 // outcome is T11 to T14, T21 for an outcome that comes late, and T33.
 func outcome(r Record, e Event) (Record, Actions, error) {
 	if r.State != None && e.Epoch < r.Epoch {
-		e.Kind = OlderOutcome
 		return r, PossibleDouble, nil
 	}
-	late := e.Epoch == r.Epoch && (r.State == Uncertain || r.State == Ready && r.MayRepeat)
+	late := lateNews(&r, e.Kind)
 	if e.Epoch != r.Epoch || r.State != Running && !late {
-		return impossible(r, e)
-	}
-	if r.State == Ready && e.Kind != Done {
-		// The late news only repeats what the READY record already acts on.
 		return impossible(r, e)
 	}
 	if e.Status != 0 {
@@ -131,10 +126,22 @@ func outcome(r Record, e Event) (Record, Actions, error) {
 		r.settle(Ready, e.Reason, e.At)
 		return r, Save, nil
 	default:
-		if late {
-			return impossible(r, e)
-		}
 		return unknown(r, e)
+	}
+}
+
+// lateNews reports whether an outcome of the current epoch still says something
+// new about a record that does not wait for it any more. An attempt that was
+// given up as READY, by a person, a policy or a read-back, may turn out to be
+// done: then it must not be sent again.
+func lateNews(r *Record, k EventKind) bool {
+	switch r.State {
+	case Uncertain:
+		return k != Unknown
+	case Ready:
+		return k == Done && (r.MayRepeat || r.Reason == ReasonAbsent)
+	default:
+		return false
 	}
 }
 
