@@ -76,8 +76,8 @@ type Store interface {
 	PutAnswer(ctx context.Context, id delivery.ID, answer []byte) error
 	Answer(ctx context.Context, id delivery.ID) ([]byte, error)
 
-	// Sweep forgets what is over its window and returns the IDs of open records
-	// (READY, not owed) it forgot, so that their kept bytes can go.
+	// Sweep forgets what is over its window and returns the names (Record.Spool) of
+	// the kept bytes of those it forgot, so that the bytes can go.
 	Sweep(ctx context.Context, at int64) ([]delivery.ID, error)
 
 	// Ready returns nil when the store can take new deliveries now, else the
