@@ -115,6 +115,9 @@ func Decide(a *Arrival, f Found) Verdict {
 	if a.Problem != "" {
 		return hold(a, a.Problem, nil)
 	}
+	if len(a.Identity) == 0 {
+		return hold(a, ReasonNoSafeKey, nil)
+	}
 	hit, conflict := distinct(f.Identity)
 	if conflict { // I11
 		return hold(a, ReasonAliasConflict, hit)
@@ -129,16 +132,28 @@ func Decide(a *Arrival, f Found) Verdict {
 		return hold(a, ReasonContentMismatch, hit)
 	}
 	v := byState(a, hit)
-	for i, r := range f.Identity {
-		if r == nil && a.Identity[i].ID != v.Record.ID {
-			v.NewKeys = append(v.NewKeys, a.Identity[i].ID)
+	v.learn(a, f.Identity)
+	return v
+}
+
+// maxAliases bounds the keys of one record. Beyond it a repeat is still found
+// by the key that led here; only its other keys are not learnt, so that somebody
+// who mints unsigned IDs over a captured body cannot make a record grow for ever.
+const maxAliases = 32
+
+// learn lets the keys that nobody knows point to the verdict's record (T24). A
+// new alias is synced.
+func (v *Verdict) learn(a *Arrival, found []*Record) {
+	for i, k := range a.Identity {
+		known := i < len(found) && found[i] != nil || k.ID == v.Record.ID
+		if !known && len(v.Record.Aliases)+len(v.NewKeys) < maxAliases {
+			v.NewKeys = append(v.NewKeys, k.ID)
 		}
 	}
 	if len(v.NewKeys) > 0 {
 		v.Record.Aliases = append(slices.Clip(v.Record.Aliases), v.NewKeys...)
-		v.Actions |= Save // T24: a new alias is synced
+		v.Actions |= Save
 	}
-	return v
 }
 
 // decideNew handles an identity that nobody has seen.
@@ -149,10 +164,11 @@ func decideNew(a *Arrival, f Found) Verdict {
 		case f.Body != nil && f.Body.State == Ready && !f.Body.Owed:
 			// The body is known not to be done, so sending it now makes at most
 			// one effect: a redelivery under a fresh ID repairs a failure.
-			return alias(a, f.Body)
+			return alias(a, f)
 		case a.Policy.SameBody == RuleSkip && f.Body != nil:
-			return alias(a, f.Body)
-		case a.Policy.SameBody == RuleHold:
+			return alias(a, f)
+		case a.Policy.SameBody != RuleForward:
+			// Also under RuleSkip, when what became of the body is forgotten.
 			v := hold(a, ReasonSameBody, f.Body)
 			v.BodySeen = true
 			return v
@@ -184,14 +200,10 @@ func first(a *Arrival, id ID) Verdict {
 	return Verdict{Kind: First, Record: r, Actions: acts}
 }
 
-// alias treats the arrival as another delivery of r and lets its keys point there.
-func alias(a *Arrival, r *Record) Verdict {
-	v := byState(a, r)
-	for _, k := range a.Identity {
-		v.NewKeys = append(v.NewKeys, k.ID)
-	}
-	v.Record.Aliases = append(slices.Clip(v.Record.Aliases), v.NewKeys...)
-	v.Actions |= Save
+// alias treats the arrival as another delivery of the effect behind its body.
+func alias(a *Arrival, f Found) Verdict {
+	v := byState(a, f.Body)
+	v.learn(a, f.Identity)
 	v.BodySeen = true
 	return v
 }
@@ -199,7 +211,11 @@ func alias(a *Arrival, r *Record) Verdict {
 // hold is T4 and T30: the delivery is kept whole and waits for a person. One
 // item stands for one (reason, content), so a flood cannot fill the queue.
 func hold(a *Arrival, why Reason, peer *Record) Verdict {
-	id := derive("hold", a, string(why))
+	content := a.HoldKey
+	if why == ReasonSameBody || why == ReasonContentMismatch {
+		content = a.Body // what was compared; a query may be anybody's
+	}
+	id := derive("hold", a, string(why), content)
 	r := newRecord(a, id)
 	r.Owed = true
 	r.settle(Held, why, a.At)
@@ -212,7 +228,7 @@ func hold(a *Arrival, why Reason, peer *Record) Verdict {
 // sibling is on_mismatch forward: other content under a known signed identity
 // is an effect of its own, named by identity and content.
 func sibling(a *Arrival, peer *Record) Verdict {
-	v := first(a, derive("content", a, ""))
+	v := first(a, derive("content", a, "", a.Body))
 	v.Sibling = v.Record.ID
 	v.Record.Peer = peer.ID
 	return v
@@ -229,59 +245,6 @@ func Resume(a *Arrival, v Verdict, found *Record) Verdict {
 	return w
 }
 
-// byState answers a repeat of a known effect: the answer table.
-func byState(a *Arrival, hit *Record) Verdict {
-	r := *hit
-	if r.State == Running && r.Owner != a.Boot { // T15, found before recovery did
-		r, _, _ = ownerGone(r, Event{At: a.At})
-		v := byState(a, &r)
-		v.Actions |= Save
-		return v
-	}
-	if r.State == Uncertain && a.Policy.RetryUncertain && !a.Policy.Accept { // T23
-		r.MayRepeat, r.Owed = true, false
-		r.settle(Ready, r.Reason, a.At)
-	}
-	r, acts, _ := same(r, Event{Kind: Same, At: a.At})
-	v := Verdict{Record: r, Actions: acts}
-	switch r.State {
-	case Running:
-		v.Kind = Join
-		if r.Owed {
-			v.Kind = Owed
-		}
-	case Confirmed, Dropped:
-		v.Kind = Duplicate
-	case Uncertain, Held:
-		v.Kind = Parked
-		if !r.Kept && a.Kept {
-			v.Record.Kept, v.Record.Spool, v.Rebound = true, a.Spool, true
-			v.Actions |= Save
-		}
-	default:
-		readyVerdict(a, &v)
-	}
-	return v
-}
-
-// readyVerdict is T6 and T7.
-func readyVerdict(a *Arrival, v *Verdict) {
-	if v.Record.Owed || a.Policy.Accept {
-		v.Kind = Owed
-		return
-	}
-	r, acts, err := claim(v.Record, Event{At: a.At, Boot: a.Boot})
-	if err != nil {
-		v.Kind = NotYet
-		return
-	}
-	// The new delivery brings a fresh signature and timestamp: its bytes replace
-	// the kept ones, and it may have been verified by another secret.
-	r.SecretID, r.Body = a.SecretID, a.Body
-	r.Kept, r.Spool = a.Kept, a.Spool
-	v.Kind, v.Record, v.Actions = TakeOver, r, acts
-}
-
 func newRecord(a *Arrival, id ID) Record {
 	return Record{
 		ID: id, Source: a.Source, Provider: a.Provider, Sender: a.Sender,
@@ -292,7 +255,7 @@ func newRecord(a *Arrival, id ID) Record {
 }
 
 // derive names an effect that has no identity key of its own.
-func derive(what string, a *Arrival, why string) ID {
+func derive(what string, a *Arrival, why string, content Digest) ID {
 	h := sha256.New()
 	for _, s := range []string{"hookonce 1", what, a.Source, a.Sender, why} {
 		h.Write([]byte{byte(len(s) >> 8), byte(len(s))})
@@ -301,7 +264,7 @@ func derive(what string, a *Arrival, why string) ID {
 	if why != string(ReasonSameBody) && len(a.Identity) > 0 {
 		h.Write(a.Identity[0].ID[:])
 	}
-	h.Write(a.HoldKey[:])
+	h.Write(content[:])
 	var id ID
 	copy(id[:], h.Sum(nil))
 	return id
