@@ -106,6 +106,7 @@ type Verdict struct {
 	IDReused bool   // an unsigned ID came with another body before
 	BodySeen bool   // an unsigned new ID came over a known body
 	Rebound  bool   // the spool should take these bytes (the record had none)
+	Stale    ID     // kept bytes that this decision replaced; zero: none
 }
 
 // Decide looks at an arrival and at what is known about its keys. It is the
