@@ -176,7 +176,9 @@ func readBack(r Record, e Event) (Record, Actions, error) {
 	}
 	switch {
 	case e.Kind == ReadBackDone: // T18
-		r.ExternalRef = e.ExternalRef
+		if e.ExternalRef != "" {
+			r.ExternalRef = e.ExternalRef
+		}
 		r.settle(Confirmed, ReasonReadBack, e.At)
 		return r, Save | Free, nil
 	case e.Kind == ReadBackNotDone && e.AbsenceProof: // T19
