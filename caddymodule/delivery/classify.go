@@ -15,7 +15,7 @@ type Evidence struct {
 	// Connection.
 	Connections int  // connections that were handed out for a request (GotConn)
 	AskedPool   bool // an HTTP transport asked for a connection (GetConn)
-	Connected   int  // dials that succeeded, for transports without a pool
+	Connected   int  // dials that succeeded, without those whose TLS handshake failed; for transports without a pool
 	DialFailed  bool // a dial, a look-up or a TLS handshake failed
 	NoUpstream  bool // the proxy had no healthy upstream and sent nothing
 	Admission   bool // our own limits refused before anything was sent
@@ -119,7 +119,9 @@ func (ev *Evidence) notSent() bool {
 	case ev.CountsBytes && ev.Written == 0 && (ev.Connections > 0 || ev.DialFailed):
 		return true // O16: a dead reused connection, counted
 	case ev.AskedPool:
-		return ev.Connections == 0
+		// A dial that succeeded beside a pool that handed out nothing may
+		// belong to another transport of the same call, without a pool.
+		return !ev.reached()
 	default: // FastCGI and other transports without a pool
 		return ev.DialFailed && !ev.reached()
 	}
