@@ -111,20 +111,12 @@ func (ev *Evidence) reached() bool { return ev.Connections > 0 || ev.Connected >
 // notSent is the evidence rule: over all attempts of the call, nothing of the
 // request reached anybody who could act on it.
 func (ev *Evidence) notSent() bool {
-	switch {
-	case ev.Admission || ev.NoUpstream:
-		return !ev.reached()
-	case ev.Unprocessed: // the protocol says so, whatever was written
-		return ev.Connections <= 1
-	case ev.CountsBytes && ev.Written == 0 && (ev.Connections > 0 || ev.DialFailed):
-		return true // O16: a dead reused connection, counted
-	case ev.AskedPool:
-		// A dial that succeeded beside a pool that handed out nothing may
-		// belong to another transport of the same call, without a pool.
-		return !ev.reached()
-	default: // FastCGI and other transports without a pool
-		return ev.DialFailed && !ev.reached()
-	}
+	nobody := !ev.reached()
+	return (ev.Admission || ev.NoUpstream) && nobody ||
+		ev.AskedPool && nobody || // an HTTP transport that never got a connection
+		ev.DialFailed && nobody || // FastCGI and other transports without a pool
+		ev.CountsBytes && ev.Written == 0 && (ev.Connections > 0 || ev.DialFailed) || // O16: counted on a dead connection
+		ev.Unprocessed && ev.Connections <= 1 // O23: the protocol says so, whatever was written
 }
 
 // byStatus is O1 to O11 and O21: a complete head speaks for itself, and a

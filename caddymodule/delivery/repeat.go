@@ -69,6 +69,9 @@ func (v *Verdict) takeOver(a *Arrival) {
 	// the kept ones, and it may have been verified by another secret.
 	r.SecretID, r.Body = a.SecretID, a.Body
 	if a.Kept {
+		if r.Kept && r.Spool != a.Spool {
+			v.Stale = r.Spool
+		}
 		r.Kept, r.Spool = true, a.Spool
 	}
 	v.Kind, v.Record, v.Actions = TakeOver, r, acts|v.Actions&Alarm
