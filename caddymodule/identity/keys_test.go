@@ -52,10 +52,14 @@ func (s scopeTuple) derive(t rapid.TB) Keys {
 		source = Source{All: parts}
 	}
 	c := []Candidate{{source, s.signed}}
-	d, err := New(Config{
+	cfg := Config{
 		Pepper: testPepper, Namespace: s.namespace, Provider: s.provider, Endpoint: s.endpoint,
 		DeliveryID: c, EventID: c, SameBodyCheck: true,
-	})
+	}
+	if s.signed {
+		cfg.Action, cfg.Nonce = c, c
+	}
+	d, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +69,7 @@ func (s scopeTuple) derive(t rapid.TB) Keys {
 // scopeOf reduces the tuple to what an alias of the kind depends on.
 func (s scopeTuple) scopeOf(kind Kind) scopeTuple {
 	switch kind {
-	case KindEvent:
+	case KindEvent, KindAction:
 		s.endpoint = ""
 	case KindBody:
 		s.test, s.signed, s.id = false, false, nil
@@ -100,7 +104,7 @@ func TestScopesNeverCollide(t *testing.T) {
 
 // nearTo changes at most one field, or moves a character to the next one.
 func nearTo(t *rapid.T, s scopeTuple) scopeTuple {
-	switch rapid.IntRange(0, 7).Draw(t, "change") {
+	switch rapid.IntRange(0, 8).Draw(t, "change") {
 	case 0:
 		s.provider += "a"
 	case 1:
@@ -114,6 +118,8 @@ func nearTo(t *rapid.T, s scopeTuple) scopeTuple {
 	case 5:
 		s.namespace, s.provider = s.namespace+s.provider, ""
 	case 6:
+		s.endpoint += "a"
+	case 7:
 		s.id = append([]string{"a"}, s.id[:len(s.id)-1]...)
 	}
 	return s
@@ -174,6 +180,28 @@ func TestRoutesAndPeppers(t *testing.T) {
 			t.Errorf("%s and %s have one key", name, other)
 		}
 		seen[key] = name
+	}
+}
+
+// TestEndpoints: events and actions span endpoints, all other kinds do not.
+func TestEndpoints(t *testing.T) {
+	derive := func(endpoint string) []Alias {
+		d := newDeriver(t, Config{
+			Endpoint: endpoint, Action: []Candidate{signed(t, "json /a")}, EventID: []Candidate{signed(t, "json /e")},
+			DeliveryID: []Candidate{unsigned(t, "json /d")}, Nonce: []Candidate{signed(t, "json /n")}, SameBodyCheck: true,
+		})
+		k := d.Derive(request(`{"a":"1","e":"1","d":"1","n":"1"}`))
+		return append(k.Aliases, d.Derive(request(`{}`)).Aliases[0])
+	}
+	one, two := derive("1"), derive("2")
+	for i, a := range one {
+		spans := a.Kind == KindAction || a.Kind == KindEvent
+		if a.Kind != two[i].Kind || (a.Key == two[i].Key) != spans {
+			t.Errorf("%s and %s: want equal %v", a, two[i], spans)
+		}
+	}
+	if len(one) != 7 {
+		t.Errorf("%d kinds, want all 7", len(one))
 	}
 }
 
