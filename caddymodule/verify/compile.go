@@ -30,6 +30,16 @@ type Verifier struct {
 // secrets are never in it.
 func (v *Verifier) Warnings() []string { return v.warnings }
 
+// LooksFor returns the places in which a signature is looked for, such as
+// "header:X-Hub-Signature-256", to be named when it is missing.
+func (v *Verifier) LooksFor() []string {
+	var places []string
+	for _, f := range v.families {
+		places = append(places, f.methods[0].scheme.Signature.Source.String())
+	}
+	return places
+}
+
 // Compile checks the scheme and the secrets and makes them ready for use. All
 // errors of the configuration are found here, and say the cure.
 func (s *Scheme) Compile(secrets []Secret, o Options) (*Verifier, error) {

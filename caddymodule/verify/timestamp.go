@@ -16,12 +16,7 @@ const defaultTolerance = Duration(300 * time.Second)
 // to 11 digits, milliseconds up to 14, which is the year 5138 in both.
 func parseTime(text, unit string) (time.Time, bool) {
 	if unit == "rfc3339" {
-		var t time.Time
-		// UnmarshalText is strict where time.Parse is lenient (comma, short hour).
-		if len(text) > len("2006-01-02T15:04:05.999999999+00:00") || t.UnmarshalText([]byte(text)) != nil {
-			return time.Time{}, false
-		}
-		return t, true
+		return parseRFC3339(text)
 	}
 	if text == "" || len(text) > 14 || text[0] == '0' && len(text) > 1 {
 		return time.Time{}, false
@@ -38,6 +33,17 @@ func parseTime(text, unit string) (time.Time, bool) {
 		return time.UnixMilli(n), true
 	}
 	return time.Unix(n, 0), len(text) <= 11
+}
+
+// parseRFC3339 also checks what time.Parse lets through: an hour of one digit
+// and a comma before the fraction.
+func parseRFC3339(text string) (time.Time, bool) {
+	const shortest, longest = "2006-01-02T15:04:05Z", "2006-01-02T15:04:05.999999999+00:00"
+	if len(text) < len(shortest) || len(text) > len(longest) || text[13] != ':' || text[19] == ',' {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil
 }
 
 // formatTime is the text that a sender would put for t.
@@ -60,7 +66,7 @@ func (t Timestamp) fresh(sent, now time.Time) Reason {
 	switch {
 	case past != Off && age > time.Duration(past):
 		return TimestampStale
-	case future != Off && -age > time.Duration(future):
+	case future != Off && age < -time.Duration(future): // -age would overflow at the smallest age
 		return TimestampFuture
 	}
 	return OK

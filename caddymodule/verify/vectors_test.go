@@ -27,7 +27,7 @@ type vector struct {
 	BodyBase64   string `json:"body_base64"`
 	Expect       string
 	At           *int64
-	ToleranceS   int64 `json:"tolerance_s"`
+	ToleranceS   int64  `json:"tolerance_s"`
 	EventID      string `json:"event_id"`
 	Kind         string
 	Scheme       string
