@@ -19,10 +19,11 @@ func byState(a *Arrival, hit *Record) Verdict {
 	*r, acts, _ = same(*r, Event{Kind: Same, At: a.At})
 	v.Actions |= acts
 	switch {
-	case r.State == Running && !r.Owed:
+	case r.State == Running && !r.Owed && !a.Policy.Accept:
 		v.Kind = Join
 	case r.State == Running:
 		v.Kind = Owed
+		v.takeDebt(a)
 	case r.State.Final():
 		v.Kind = Duplicate
 	case r.State != Ready: // UNCERTAIN, HELD
