@@ -48,6 +48,11 @@ type Request struct {
 	Header   http.Header
 	RawQuery string
 	Body     []byte
+	// SignedID is the delivery ID that the verifier took from the place its
+	// scheme signs; empty if there is none. It comes before Config.DeliveryID.
+	// Where one route accepts several schemes, only the verifier knows which ID
+	// header the signature of this very request covers.
+	SignedID string
 	// Sender is the tenant, part of every key. May be empty. It must follow from
 	// the secret that verified, or from what the signature covers: a value that
 	// a replayed capture can change makes all of its keys new.

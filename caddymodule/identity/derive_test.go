@@ -175,6 +175,32 @@ func TestSignedHeaderFamilies(t *testing.T) {
 	}
 }
 
+// TestSignedID: the ID that the verifier vouches for comes first, and is the
+// same as one found in a signed source.
+func TestSignedID(t *testing.T) {
+	header := newDeriver(t, Config{DeliveryID: []Candidate{unsigned(t, "header Webhook-Id")}})
+	req := request(`{"id":"a"}`, "Webhook-Id", "b")
+	req.SignedID = "a"
+	k := header.Derive(req)
+	found := newDeriver(t, Config{DeliveryID: []Candidate{signed(t, "json /id")}}).Derive(req)
+	bare := newDeriver(t, Config{}).Derive(req)
+	if kinds(k) != "delivery signed |" || k.Strength != Strong || k.DeliveryID != "a" {
+		t.Errorf("got %q, %s, %q", kinds(k), k.Strength, k.DeliveryID)
+	}
+	if k.Aliases[0] != found.Aliases[0] || k.Aliases[0] != bare.Aliases[0] {
+		t.Error("the key depends on the place of a signed ID")
+	}
+	req.SignedID = "null"
+	if k := header.Derive(req); k.DeliveryID != "b" || k.Strength != Medium {
+		t.Errorf("placeholder: got %q, %s", k.DeliveryID, k.Strength)
+	}
+	req.SignedID = longText(300)
+	want := "ambiguous_id: the ID in the place that the scheme signs is longer than 256 bytes"
+	if p := header.Derive(req).Problem; p.String() != want {
+		t.Errorf("got %q, want %q", p, want)
+	}
+}
+
 func TestDisplay(t *testing.T) {
 	d := newDeriver(t, Config{DeliveryID: []Candidate{signed(t, "json /id")}, EventID: []Candidate{signed(t, "json /e")}})
 	for value, want := range map[string]string{

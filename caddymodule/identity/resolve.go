@@ -62,7 +62,8 @@ func (d *Deriver) compileRole(cfg *Config, kind Kind, candidates []Candidate) er
 		r.alts = append(r.alts, alt)
 	}
 	slices.SortStableFunc(r.alts, func(a, b alternative) int { return int(b.trust) - int(a.trust) })
-	if len(r.alts) > 0 {
+	// A delivery ID may come from the verifier even if none is configured.
+	if len(r.alts) > 0 || kind == KindDelivery {
 		d.roles = append(d.roles, r)
 	}
 	return nil
@@ -112,9 +113,19 @@ func (w *work) reset() {
 	w.arena, w.parts, w.scanned = w.arena[:0], w.parts[:0], false
 }
 
+// verified stands for Request.SignedID.
+var verified = alternative{trust: Signed, text: "the place that the scheme signs"}
+
 // resolve finds the ID for a role and leaves its parts in w.parts. A nil
 // alternative without a reason means that the request carries none.
 func (d *Deriver) resolve(w *work, req *Request, r *role) (*alternative, Reason) {
+	if r.kind == KindDelivery && req.SignedID != "" {
+		p, present, bad := check(part{text: w.keep(req.SignedID)})
+		if present || bad != "" {
+			w.parts = append(w.parts[:0], p)
+			return &verified, bad
+		}
+	}
 	for i := range r.alts {
 		alt := &r.alts[i]
 		ok, bad := d.read(w, req, alt)
@@ -171,8 +182,7 @@ func (d *Deriver) disagreeing(w *work, req *Request, later []alternative) *alter
 	return nil
 }
 
-// readLeaf reads one value. It is missing when blank or a placeholder; control
-// characters, white space or not, make it ambiguous before that.
+// readLeaf reads one value.
 func (d *Deriver) readLeaf(w *work, req *Request, l *leaf) (p part, present bool, bad Reason) {
 	switch l.kind {
 	case "header":
@@ -184,10 +194,16 @@ func (d *Deriver) readLeaf(w *work, req *Request, l *leaf) (p part, present bool
 	case "query":
 		p.text, present, bad = w.form(w.keep(req.RawQuery), l.name)
 	}
-	if present && bad == "" {
-		bad = checkText(p.text)
-	}
 	if !present || bad != "" {
+		return part{}, false, bad
+	}
+	return check(p)
+}
+
+// check tells whether a value is an ID. Blank values and placeholders count as
+// missing; control characters, white space or not, are ambiguous before that.
+func check(p part) (_ part, present bool, bad Reason) {
+	if bad := checkText(p.text); bad != "" {
 		return part{}, false, bad
 	}
 	if p.number {
