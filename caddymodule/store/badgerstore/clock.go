@@ -1,0 +1,75 @@
+// Copyright 2026 The hookonce Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package badgerstore
+
+import (
+	"sync"
+	"time"
+)
+
+// clock is the time by which windows end. It follows the wall clock, but never
+// goes back, and does not follow a jump of more than jumpLimit before the wall
+// clock has agreed with itself for settleTime: a wrong clock must not make the
+// store forget what it has to remember.
+type clock struct {
+	now     func() time.Time
+	elapsed func() time.Duration
+
+	mu     sync.Mutex
+	base   int64 // Unix ms at the moment start
+	start  time.Duration
+	offset int64         // of the wall clock since it jumped
+	since  time.Duration // when it jumped; 0: it did not
+}
+
+const (
+	jumpLimit  = int64(60_000)
+	settleTime = 2 * time.Hour
+)
+
+// newClock continues from the largest time that was ever stored.
+func newClock(now func() time.Time, elapsed func() time.Duration, largest int64) *clock {
+	c := &clock{now: now, elapsed: elapsed}
+	c.start = elapsed()
+	c.base = max(now().UnixMilli(), largest)
+	return c
+}
+
+// read returns the time by which windows end, in Unix milliseconds.
+func (c *clock) read() int64 {
+	wall, mono := c.now().UnixMilli(), c.elapsed()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	own := c.base + (mono - c.start).Milliseconds()
+	ahead := wall - own
+	if ahead <= 0 {
+		c.since = 0
+		return own
+	}
+	if ahead > jumpLimit {
+		if c.since == 0 || abs(ahead-c.offset) > jumpLimit {
+			c.offset, c.since = ahead, max(mono, 1)
+		}
+		if mono-c.since < settleTime {
+			return own
+		}
+	}
+	c.base, c.start, c.since = wall, mono, 0
+	return wall
+}
+
+// paused reports whether the wall clock jumped and is not believed yet.
+func (c *clock) paused() bool {
+	c.read()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.since != 0
+}
+
+func abs(n int64) int64 {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

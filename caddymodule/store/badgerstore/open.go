@@ -1,0 +1,204 @@
+// Copyright 2026 The hookonce Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package badgerstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/hookonce/hookonce/caddymodule/delivery"
+	"github.com/hookonce/hookonce/caddymodule/store"
+)
+
+// Open opens the store of a directory, or makes a new one. It never starts empty
+// where there was a store before: damage is an error that wraps store.ErrCorrupt
+// and names the cure, another process in the directory one that wraps
+// store.ErrLocked, too little disk one that wraps store.ErrFull.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if o.Boot == 0 {
+		o.Boot = rand.Uint64() | 1
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("store directory: %w", err)
+	}
+	s := &Store{opts: o}
+	var err error
+	if s.guard, err = newGuard(&o); err != nil {
+		return nil, err
+	}
+	if err := s.guard.beforeOpen(); err != nil {
+		return nil, fmt.Errorf("store not opened: %w", err)
+	}
+	verifyLater, err := s.openBadger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.closeFiles())
+	}
+	s.keeper = newKeeper(s, verifyLater)
+	go s.commit.run()
+	go s.keeper.run()
+	return s, nil
+}
+
+// openBadger opens the database, with patience for another process.
+func (s *Store) openBadger(ctx context.Context) (verifyLater bool, err error) {
+	o := &s.opts
+	deadline := time.Now().Add(o.LockWait)
+	for again := true; ; {
+		sizes, err := checkFiles(o.Dir, o.EncryptionKey)
+		if err != nil {
+			return false, err
+		}
+		// Reading all tables takes about 2 ms for each MiB of them. Beyond this size it
+		// is done behind the first requests.
+		verifyLater = sizes > 384*mib
+		s.db, err = badger.OpenManaged(o.badger(!verifyLater))
+		switch {
+		case err == nil:
+			return verifyLater, nil
+		case strings.Contains(err.Error(), "Create a new file") && again:
+			// A log of length zero, left by a crash. The failed open has repaired it.
+			again = false
+		case strings.Contains(err.Error(), "Cannot acquire directory lock"):
+			if time.Now().After(deadline) {
+				return false, fmt.Errorf("%w: %s", store.ErrLocked, o.Dir)
+			}
+			select {
+			case <-ctx.Done():
+				return false, fmt.Errorf("%w: %s: %w", store.ErrLocked, o.Dir, ctx.Err())
+			case <-time.After(50 * time.Millisecond):
+			}
+		default:
+			return false, openError(o.Dir, err)
+		}
+	}
+}
+
+// start reads what has to be known before the first request.
+func (s *Store) start(ctx context.Context) error {
+	m, must, err := openMark(s.opts.Dir, s.opts.Sync)
+	if err != nil {
+		return err
+	}
+	s.mark = m
+	has := s.db.MaxVersion()
+	if has < must {
+		return damaged(s.opts.Dir, fmt.Sprintf("the newest records are gone (the store ends at %d, it was written up to %d)", has, must))
+	}
+	s.db.SetDiscardTs(has)
+	s.commit = newCommitter(s, has)
+	meta, err := s.readMeta()
+	if err != nil {
+		return err
+	}
+	if meta.version == 0 && has > 0 {
+		return damaged(s.opts.Dir, "there is data but no format version")
+	}
+	if meta.version > formatVersion {
+		return fmt.Errorf("%w: %s has format %d, this version knows %d", store.ErrFormat, s.opts.Dir, meta.version, formatVersion)
+	}
+	s.clock = newClock(s.opts.Now, s.opts.Elapsed, meta.clock)
+	if err := s.loadOpen(ctx); err != nil {
+		return err
+	}
+	if meta.version == 0 {
+		if err := s.commit.commit([]*request{{entries: []kv{formatEntry(), s.clockEntry()}}}); err != nil {
+			return fmt.Errorf("store format: %w", err)
+		}
+	}
+	return nil
+}
+
+// loadOpen reads the open records into memory, from the marks they left.
+func (s *Store) loadOpen(ctx context.Context) error {
+	err := s.walk(ctx, []byte{nsOpen}, []byte{nsOpen}, func(key, _ []byte) (bool, error) {
+		if len(key) == 17 {
+			s.loadRecord(delivery.ID(key[1:]), 0)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	var live []uint32
+	err = s.walk(ctx, []byte{nsSlot}, []byte{nsSlot}, func(key, val []byte) (bool, error) {
+		slot := slotNumber(key)
+		for uint32(len(live)) <= slot {
+			live = append(live, 0)
+		}
+		for ; len(val) >= 16; val = val[16:] {
+			if s.loadRecord(delivery.ID(val[:16]), slot+1) {
+				live[slot]++
+			}
+		}
+		return true, nil
+	})
+	s.commit.slots.load(live)
+	return err
+}
+
+// loadRecord puts a record into memory if it is open and not there yet. A record
+// that cannot be read is counted; its key alone is refused later.
+func (s *Store) loadRecord(id delivery.ID, slot uint32) bool {
+	if s.cache.get(id) != nil {
+		return false
+	}
+	txn := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	entry, err := txn.Get(dbKey(nsKey, id))
+	if err != nil {
+		return false
+	}
+	raw, err := entry.ValueCopy(nil)
+	if err != nil {
+		return false
+	}
+	v, err := s.decode(id, raw)
+	if err != nil || v.kind != kindRecord || !v.rec.State.Open() {
+		return false
+	}
+	it := recordItem(&v.rec, raw)
+	if it.state == delivery.Running {
+		it.slot = slot
+	}
+	s.cache.put(id, it)
+	return it.slot != 0
+}
+
+// openError explains a failure of Badger.
+func openError(dir string, err error) error {
+	text := err.Error()
+	for _, sign := range []string{
+		"checksum mismatch", "file does not exist for table", "bad magic", "Illegal checksum",
+		"MANIFEST", "Error while opening table", "failed to read", "KEYREGISTRY", "key registry",
+	} {
+		if strings.Contains(text, sign) {
+			return damaged(dir, text)
+		}
+	}
+	if errors.Is(err, badger.ErrEncryptionKeyMismatch) || strings.Contains(text, "Encryption key mismatch") {
+		return fmt.Errorf("store %s: the encryption key is not the one it was made with", dir)
+	}
+	return fmt.Errorf("store %s: %w", dir, err)
+}
+
+// damaged is the error for a store that must not be served.
+func damaged(dir, what string) error {
+	return fmt.Errorf("%w: %s: %s; look at it with \"hookonce webhook store check --dir %s\", "+
+		"or start anew with \"hookonce webhook store reset --dir %s\", which moves it aside and deletes nothing",
+		store.ErrCorrupt, dir, what, dir, dir)
+}

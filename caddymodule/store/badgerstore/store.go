@@ -1,0 +1,207 @@
+// Copyright 2026 The hookonce Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package badgerstore keeps deliveries in an embedded Badger database, for a
+// single node.
+//
+// Reads never wait for a write, and all reservations that wait at the same
+// moment share one transaction and one sync. What is open, and what is on its
+// way to the disk, is held in memory too; what is settled is read from Badger.
+package badgerstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/hookonce/hookonce/caddymodule/delivery"
+	"github.com/hookonce/hookonce/caddymodule/store"
+)
+
+// Store is a store.Store on Badger. Open makes one.
+type Store struct {
+	opts   Options
+	db     *badger.DB
+	guard  *guard
+	mark   *mark
+	clock  *clock
+	cache  cache
+	locks  keyLocks
+	counts counts
+	commit *committer
+	keeper *keeper
+
+	life   sync.RWMutex // read-locked by every call, locked by Close
+	closed bool
+	number atomic.Uint64 // of lazy writes and audit entries
+
+	impossible, corrupt atomic.Int64
+	damaged             atomic.Pointer[error] // found after the start: refuse everything
+}
+
+// enter begins a call. The caller calls s.life.RUnlock when it got no error.
+func (s *Store) enter() error {
+	s.life.RLock()
+	if s.closed {
+		s.life.RUnlock()
+		return store.ErrClosed
+	}
+	if err := s.damaged.Load(); err != nil {
+		s.life.RUnlock()
+		return *err
+	}
+	return nil
+}
+
+// read returns the newest value of a key, expired or not. The caller counts on
+// it for a decision only while it holds the lock of the key.
+func (s *Store) read(key delivery.ID) (value, error) {
+	if it := s.cache.get(key); it != nil {
+		return s.decode(key, it.raw)
+	}
+	txn := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	entry, err := txn.Get(dbKey(nsKey, key))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return value{}, nil
+	}
+	if err != nil {
+		return value{}, fmt.Errorf("read %s: %w", key.Short(), err)
+	}
+	var v value
+	err = entry.Value(func(raw []byte) error {
+		v, err = s.decode(key, raw)
+		return err
+	})
+	return v, err
+}
+
+func (s *Store) decode(key delivery.ID, raw []byte) (value, error) {
+	v, err := decodeValue(key, raw)
+	if err != nil {
+		s.corrupt.Add(1)
+	}
+	return v, err
+}
+
+// live returns the record under an ID with the duplicates that were only counted
+// in memory so far; v.kind is kindRecord only for one that is not expired.
+func (s *Store) live(id delivery.ID) (value, error) {
+	v, err := s.read(id)
+	if err != nil || v.kind != kindRecord {
+		return value{}, err
+	}
+	v.counted = s.counts.merge(&v.rec)
+	if v.rec.Expired(s.clock.read()) {
+		return value{}, nil
+	}
+	return v, nil
+}
+
+// Get implements store.Store.
+func (s *Store) Get(_ context.Context, id delivery.ID) (delivery.Record, error) {
+	if err := s.enter(); err != nil {
+		return delivery.Record{}, err
+	}
+	defer s.life.RUnlock()
+	v, err := s.live(id)
+	if err != nil {
+		return delivery.Record{}, err
+	}
+	if v.kind != kindRecord {
+		return delivery.Record{}, fmt.Errorf("%w: %s", store.ErrNotFound, id)
+	}
+	return v.rec, nil
+}
+
+// Ready implements store.Store.
+func (s *Store) Ready() error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.life.RUnlock()
+	if err := s.commit.trouble.Load(); err != nil {
+		return *err
+	}
+	if err, _ := s.guard.check(); err != nil {
+		return err
+	}
+	return s.roomForOne()
+}
+
+// roomForOne refuses one more open record when there are too many.
+func (s *Store) roomForOne() error {
+	if n := s.cache.open(); n >= int64(s.opts.MaxOpen) {
+		return fmt.Errorf("%w: %d deliveries are not settled", store.ErrFull, n)
+	}
+	return nil
+}
+
+// Stats implements store.Store.
+func (s *Store) Stats() store.Stats {
+	n := func(state delivery.State) int64 { return s.cache.counts[state].Load() }
+	return store.Stats{
+		Ready: n(delivery.Ready), Running: n(delivery.Running),
+		Uncertain: n(delivery.Uncertain), Held: n(delivery.Held),
+		DeadLetters: s.cache.dead.Load(),
+		DiskBytes:   s.guard.size.Load(), FreeBytes: s.guard.free.Load(),
+		Commits: s.commit.commits.Load(), CommitErrors: s.commit.failures.Load(),
+		Impossible: s.impossible.Load(), Corrupt: s.corrupt.Load(),
+		Full: errors.Is(s.Ready(), store.ErrFull),
+	}
+}
+
+// Close waits for running calls, writes what is still in memory and closes
+// Badger. Calls after it return store.ErrClosed.
+func (s *Store) Close() error {
+	s.keeper.stop()
+	s.life.Lock()
+	defer s.life.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.flushCounts()
+	s.commit.send(&request{urgency: lazy, entries: []kv{s.clockEntry()}})
+	err := s.commit.stopAndWait()
+	return errors.Join(err, s.closeFiles())
+}
+
+func (s *Store) closeFiles() error {
+	err := s.mark.close()
+	if e := s.db.Close(); e != nil {
+		err = errors.Join(err, fmt.Errorf("close badger: %w", e))
+	}
+	return err
+}
+
+// badgerExpiry turns the end of a window into Badger's own expiry, which only
+// frees disk. It lies a day later than ours and is measured from the real clock
+// now, so that a wrong clock has to be wrong by more than a day to matter.
+func (s *Store) badgerExpiry(expires int64) uint64 {
+	left := time.Duration(expires-s.clock.read()) * time.Millisecond
+	at := time.Now().Add(max(left, 0) + 24*time.Hour)
+	if at.Year() < 2026 {
+		return 0
+	}
+	return uint64(at.Unix())
+}
+
+// randomID makes the ID of an effect that no key names.
+func randomID() delivery.ID {
+	var id delivery.ID
+	for i := range id {
+		id[i] = byte(rand.Uint32())
+	}
+	return id
+}
+
+// Interface guard.
+var _ store.Store = (*Store)(nil)
