@@ -14,6 +14,7 @@ import (
 // target is one address of the app with its own pool of connections.
 type target struct {
 	addr      address
+	dialer    *dialer
 	transport *http.Transport
 	request   *http.Request // template: copied, then filled in
 }
@@ -58,6 +59,7 @@ func newTarget(addr address, c Config) *target {
 	}
 	return &target{
 		addr:      addr,
+		dialer:    d,
 		transport: t,
 		request: &http.Request{
 			URL:        &url.URL{Scheme: addr.scheme, Host: host},
