@@ -1,0 +1,51 @@
+// Copyright 2026 The hookonce Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package caddymodule
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/hookonce/hookonce/caddymodule/forward"
+	"github.com/hookonce/hookonce/caddymodule/spool"
+)
+
+type writer = io.Writer
+
+// setBody gives a request its body back. GetBody stays nil: with it, and an
+// Idempotency-Key from the provider, net/http would send a POST twice.
+func setBody(r *http.Request, body []byte) {
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength, r.TransferEncoding = int64(len(body)), nil
+	r.GetBody = nil
+}
+
+// forwardRequest describes a received request to the forwarder.
+func forwardRequest(r *http.Request, body []byte) *forward.Request {
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = ""
+	}
+	return &forward.Request{
+		Method: r.Method, URI: r.RequestURI, Host: r.Host, Header: r.Header, Body: body,
+		ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, TLS: r.TLS != nil,
+		RemoteIP: host, TrustedProxy: trusted,
+	}
+}
+
+// encode makes the bytes that are kept: all that is needed to send the request
+// again as it came.
+func (c *call) encode() []byte {
+	r := c.r
+	req := spool.Request{
+		Method: r.Method, URI: r.RequestURI, Proto: r.Proto, Host: r.Host, RemoteAddr: r.RemoteAddr,
+		TLS: r.TLS != nil, Header: r.Header, Trailer: r.Trailer, Body: c.body, Received: c.started,
+	}
+	return req.AppendTo(make([]byte, 0, len(c.body)+1024))
+}
