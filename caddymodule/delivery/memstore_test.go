@@ -5,6 +5,7 @@ package delivery
 
 import (
 	"crypto/sha256"
+	"maps"
 	"strings"
 )
 
@@ -59,6 +60,10 @@ func (s *memStore) arrive(a Arrival) Verdict {
 	if v.Actions&(Save|SaveLazy) != 0 {
 		s.records[v.Record.ID] = v.Record
 	}
+	if v.Record.Seen == 1 {
+		s.unlink(v.Record.ID) // whatever pointed to a forgotten effect of that name
+		delete(s.keys, v.Record.ID)
+	}
 	for _, k := range v.NewKeys {
 		s.keys[k] = v.Record.ID
 	}
@@ -71,6 +76,10 @@ func (s *memStore) arrive(a Arrival) Verdict {
 	return v
 }
 
+func (s *memStore) unlink(id ID) {
+	maps.DeleteFunc(s.keys, func(_, to ID) bool { return to == id })
+}
+
 // apply steps one record and writes what the step asks for.
 func (s *memStore) apply(id ID, e Event) (Record, Actions, error) {
 	r, acts, err := Step(s.records[id], e)
@@ -78,6 +87,7 @@ func (s *memStore) apply(id ID, e Event) (Record, Actions, error) {
 	case err != nil:
 	case acts.Has(Remove):
 		delete(s.records, id)
+		s.unlink(id)
 	case acts&(Save|SaveLazy) != 0:
 		s.records[id] = r
 	}
