@@ -54,6 +54,7 @@ type App struct {
 	// store's directory.
 	Pepper string `json:"pepper,omitempty"`
 
+	ctx    caddy.Context
 	engine Engine
 	pepper []byte
 	budget *bodyBudget
@@ -88,6 +89,7 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 // Provision checks the settings. It opens nothing, so that "caddy validate"
 // works beside a running server (caddyserver/caddy#8004).
 func (a *App) Provision(ctx caddy.Context) error {
+	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.routes = make(map[string]*Handler)
 	if a.BodyMemory == 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 func init() {
-	httpcaddyfile.RegisterHandlerDirective("hookonce", parseDirective)
+	httpcaddyfile.RegisterDirective("hookonce", parseDirective)
 	// Before invoke, handle and route: ordered any later, a site's "handle
 	// { reverse_proxy ... }" would answer first and bypass us without a word.
 	httpcaddyfile.RegisterDirectiveOrder("hookonce", httpcaddyfile.Before, "invoke")
@@ -71,9 +71,19 @@ func init() {
 //
 // A source is "header <Name>", "json <pointer>", "form <name>" or
 // "query <name>"; sources joined by "+" make a composite.
-func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	p := &directive{h: h, seen: make(map[string]bool)}
+func parseDirective(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	h.Next() // the directive's name
+	matcher := ""
+	if h.NextArg() && strings.ContainsAny(h.Val()[:1], "*/@") {
+		matcher = h.Val()
+	}
+	h.Reset()
+	matchers, err := h.ExtractMatcherSet()
+	if err != nil {
+		return nil, err
+	}
+	p := &directive{h: h, seen: make(map[string]bool)}
+	h.Next()
 	p.out.DeclaredAt = place(h.Dispenser)
 	if h.NextArg() {
 		p.out.Provider = h.Val()
@@ -89,7 +99,21 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	return &p.out, nil
+	if p.out.Name == "" {
+		p.out.Name = defaultName(p.out.Provider, matcher)
+	}
+	return h.NewRoute(matchers, &p.out), nil
+}
+
+// defaultName tells routes of one provider apart by their matchers.
+func defaultName(provider, matcher string) string {
+	if provider == "" {
+		provider = "webhook"
+	}
+	if matcher == "" || matcher == "*" {
+		return provider
+	}
+	return provider + ":" + matcher
 }
 
 // directive is the state of parsing one hookonce block.

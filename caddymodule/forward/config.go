@@ -33,7 +33,7 @@ const (
 // Config says where the app is and how to talk to it. Only Addresses is needed.
 type Config struct {
 	// Addresses of the app: host:port, http://…, https://…, h2c://…,
-	// unix//path or unix+h2c//path. The next one is tried only when it is
+	// unix//run/app.sock or unix+h2c//run/app.sock. The next one is tried only when it is
 	// proven that the one before received nothing.
 	Addresses []string
 
@@ -110,9 +110,8 @@ func parseAddress(s string) (address, error) {
 	a := address{text: s, network: "tcp", scheme: "http"}
 	network, path, _ := strings.Cut(s, "/")
 	if network == "unix" || network == "unix+h2c" {
-		path = strings.TrimPrefix(path, "/")
 		if path == "" {
-			return a, fmt.Errorf("upstream %q: no path of a socket after unix//", s)
+			return a, fmt.Errorf("upstream %q: no path of a socket after %s/", s, network)
 		}
 		a.network, a.dial, a.host, a.h2c = "unix", path, "localhost", network == "unix+h2c"
 		return a, nil

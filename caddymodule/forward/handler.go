@@ -22,6 +22,10 @@ type HandlerResult struct {
 	NoUpstream bool // the proxy says that it had no upstream to choose from
 	Unhandled  bool // the route came to its end without a handler that answers
 	Panicked   bool // with anything but http.ErrAbortHandler, which stands for a cut answer
+
+	// Err is the innermost error of the transport, if the caller can tell. An
+	// HTTP/2 transport says in it that a stream was not processed.
+	Err error
 }
 
 // HandlerEvidence puts together what the transports reported and what the
@@ -31,6 +35,7 @@ func HandlerEvidence(ctx context.Context, rec *Recorder, r HandlerResult) delive
 	ev.NoUpstream = r.NoUpstream && !rec.Heard()
 	ev.NoHandler = r.Unhandled && r.Status == 0 && !rec.Heard()
 	ev.Panicked = r.Panicked
+	ev.Unprocessed = Unprocessed(r.Err)
 	ev.RetryAfter = r.RetryAfter
 	if !madeUp(rec, r.Status) {
 		ev.Status = r.Status

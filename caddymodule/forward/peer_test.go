@@ -92,7 +92,7 @@ func (a *app) listen(t testing.TB, kind string) net.Listener {
 	}
 	switch kind {
 	case "unix":
-		a.address = "unix//" + at
+		a.address = "unix/" + at
 	case "tls":
 		a.address = "https://" + ln.Addr().String()
 	default:

@@ -63,7 +63,7 @@ func TestSeveral_refused(t *testing.T) {
 
 // TestSeveral_none names every address that failed.
 func TestSeveral_none(t *testing.T) {
-	a, b := closedPort(t), "unix//"+t.TempDir()+"/none"
+	a, b := closedPort(t), "unix/"+t.TempDir()+"/none"
 	got := newForwarder(t, Config{Addresses: []string{a, b}}).Do(t.Context(), post(1))
 	wantUnsent(t, got)
 	if text := got.Err.Error(); !strings.Contains(text, a) || !strings.Contains(text, b) {

@@ -62,7 +62,7 @@ func TestOutcome_O12(t *testing.T) {
 		timedOut   bool
 	}{
 		{name: "refused", addr: closedPort(t)},
-		{name: "no-socket", addr: "unix//" + t.TempDir() + "/none"},
+		{name: "no-socket", addr: "unix/" + t.TempDir() + "/none"},
 		{name: "unknown-host", addr: "app.invalid:80", dialer: net.Dialer{Resolver: noServer}},
 		{name: "dial-timeout", addr: "127.0.0.1:80", dialer: net.Dialer{ControlContext: blocked, Timeout: 20 * time.Millisecond}},
 		{name: "deadline-in-dial", addr: "127.0.0.1:80", dialer: net.Dialer{ControlContext: blocked}, within: 20 * time.Millisecond, timedOut: true},

@@ -171,8 +171,9 @@ func (s *Spool) useSegment(size int64) error {
 		return err
 	}
 	s.leave()
-	seg.state, seg.in, seg.end, seg.stuck = active, in, 0, false
+	seg.state, seg.in, seg.end = active, in, 0
 	s.active = seg
+	s.turns++
 	wake(s.chore)
 	return nil
 }

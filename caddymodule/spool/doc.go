@@ -37,5 +37,7 @@
 // Free is a matter of memory alone, so that it costs nothing; after a start all
 // entries that were not overwritten yet are back. Scan shows them and Retain
 // drops those that the store no longer calls open. Among several entries with
-// one ID the one with the highest number counts.
+// one ID the intact one with the highest number counts. A damaged one counts only
+// when there is no other, because it may be what a crash left of a replacement
+// that nobody was told of; Entry.Epoch tells which one it is.
 package spool

@@ -12,26 +12,27 @@ const (
 	movesAtOnce = 16
 )
 
-// housekeeper does what nobody should wait for: it removes files, keeps a spare
-// segment ready and moves the last entries out of nearly empty segments.
+// housekeeper does what nobody should wait for.
 func (s *Spool) housekeeper() {
 	defer s.crew.Done()
 	for {
-		s.sweep()
 		select {
 		case <-s.stop:
+			s.sweep()
 			return
 		case <-s.chore:
+			s.tidy()
 		}
-		s.sweep()
-		s.prepare()
-		for {
-			f := s.sparse()
-			if f == nil {
-				break
-			}
-			s.empty(f)
-		}
+	}
+}
+
+// tidy removes files, keeps a spare segment ready and moves the last entries out
+// of nearly empty segments.
+func (s *Spool) tidy() {
+	s.sweep()
+	s.prepare()
+	for f := s.sparse(); f != nil; f = s.sparse() {
+		s.empty(f)
 	}
 }
 
@@ -71,6 +72,8 @@ func (s *Spool) prepare() {
 
 // sparse returns the segment with the least live bytes if moving them away is
 // worth it: under an eighth of it lives, or under a half when space gets short.
+// A segment from which something cannot be moved (damage, a full disk) has its
+// next turn when the active segment changes; the entries are valid where they are.
 func (s *Spool) sparse() *file {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,21 +87,20 @@ func (s *Spool) sparse() *file {
 	}
 	var least *file
 	for f := range s.segments {
-		if f.state == closed && f.items > 0 && !f.stuck && f.live*part < f.size && (least == nil || f.live < least.live) {
+		if f.state == closed && f.items > 0 && f.tidied != s.turns && !f.in.locked() &&
+			f.live*part < f.size && (least == nil || f.live < least.live) {
 			least = f
 		}
+	}
+	if least != nil {
+		least.tidied = s.turns
+		least.pins++
 	}
 	return least
 }
 
-// empty moves all live entries of a segment to the active one. A segment from
-// which something cannot be moved (damage, another key, a full disk) is not tried
-// again; its entries stay valid where they are.
+// empty moves all live entries of a segment that sparse returned to the active one.
 func (s *Spool) empty(f *file) {
-	s.mu.Lock()
-	f.stuck = true // until the next start, or its recycling
-	f.pins++
-	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		f.pins--

@@ -23,17 +23,25 @@ func (s *Spool) Get(id ID) ([]byte, error) {
 
 // read returns the payload of the entry.
 func (r ref) read(id ID) ([]byte, error) {
-	if r.file.in.locked() {
-		return nil, ErrKey
+	if err := r.unreadable(); err != nil {
+		return nil, err
 	}
 	entry := make([]byte, payloadOff+int(r.length))
 	if err := r.file.readAt(entry, int64(r.off)); err != nil {
-		if r.damaged {
-			return nil, ErrCorrupt
-		}
 		return nil, err
 	}
 	return r.file.in.open(entry, r, id)
+}
+
+// unreadable returns the error that is known without reading.
+func (r ref) unreadable() error {
+	switch {
+	case r.damaged:
+		return ErrCorrupt
+	case r.file.in.locked():
+		return ErrKey
+	}
+	return nil
 }
 
 // Has reports whether there is an entry under id, and the epoch it was put for.
@@ -87,9 +95,8 @@ func (s *Spool) Settle(id ID, epoch uint32, m Mark) error {
 		return err
 	}
 	h := entryHeader{tag: r.file.in.tag(), n: r.n}
-	var b [markSize]byte
-	encodeMark(b[:], m, &h)
-	if err := r.file.writeAt(b[:], int64(r.off)+headerSize); err != nil {
+	encodeMark(s.markBuf[:], m, &h)
+	if err := r.file.writeAt(s.markBuf[:], int64(r.off)+headerSize); err != nil {
 		return fmt.Errorf("marking a spool entry: %w", err)
 	}
 	return nil

@@ -49,21 +49,16 @@ func (s *Spool) ids() []ID {
 // describe reads the head of an entry. Whether the payload is intact was found
 // out when the spool was opened.
 func (r ref) describe(id ID) (Entry, error) {
-	e := Entry{ID: id, Epoch: r.epoch, Size: int(r.length)}
+	e := Entry{ID: id, Epoch: r.epoch, Size: int(r.length), Err: r.unreadable()}
 	in := &r.file.in
 	if in.sealed {
 		e.Size = max(0, e.Size-sealOverhead)
 	}
 	if r.damaged {
-		e.Err = ErrCorrupt
-	} else if in.locked() {
-		e.Err = ErrKey
+		return e, nil
 	}
 	var b [payloadOff]byte
 	if err := r.file.readAt(b[:], int64(r.off)); err != nil {
-		if r.damaged {
-			return e, nil
-		}
 		return e, err
 	}
 	h, ok := decodeEntry(b[:], in.tag())

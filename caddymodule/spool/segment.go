@@ -37,11 +37,11 @@ type file struct {
 
 	// The rest is guarded by Spool.mu.
 	state   state
-	items   int   // entries of the index that are here
-	live    int64 // their bytes
-	pins    int   // readers and markers at work
-	worn    bool  // a write failed or the size is not ours: never recycle
-	stuck   bool  // its entries cannot be moved
+	items   int    // entries of the index that are here
+	live    int64  // their bytes
+	pins    int    // readers and markers at work
+	worn    bool   // a write failed or the size is not ours: never recycle
+	tidied  uint64 // Spool.turns when it was last tidied up
 	freedAt time.Time
 }
 
@@ -76,8 +76,8 @@ func (f *file) writeAt(b []byte, off int64) error {
 	return err
 }
 
-// createSegment makes a segment file full of zeros. Writing them, rather than
-// asking for the blocks with fallocate, keeps later flushes free of metadata.
+// createSegment makes a segment file full of zeros. Only blocks that were written
+// once, and not merely allocated, keep later flushes free of metadata.
 func (s *Spool) createSegment() (*file, error) {
 	if err := s.reserveSegment(); err != nil {
 		return nil, err
@@ -124,21 +124,28 @@ func (s *Spool) fillSegment(path string) (_ *os.File, err error) {
 			err = errors.Join(err, f.Close(), os.Remove(tmp))
 		}
 	}()
+	if err := preallocate(f, s.opt.SegmentSize); err != nil {
+		return nil, err
+	}
 	for off := int64(0); off < s.opt.SegmentSize; off += int64(len(zeros)) {
 		n := min(int64(len(zeros)), s.opt.SegmentSize-off)
 		if _, err := f.WriteAt(zeros[:n], off); err != nil {
 			return nil, err
 		}
 	}
-	return f, s.settleName(f, tmp, path)
-}
-
-// settleName makes a written temporary file durable under its final name.
-func (s *Spool) settleName(f *os.File, tmp, path string) error {
 	if s.opt.Sync {
 		if err := f.Sync(); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	return f, s.rename(tmp, path)
+}
+
+// rename gives a flushed file its final name, durably. On an error the file has
+// its old name.
+func (s *Spool) rename(tmp, path string) error {
+	if err := s.opt.Failpoint("file.rename"); err != nil {
+		return err
 	}
 	if err := os.Rename(tmp, path); err != nil {
 		return err
@@ -146,7 +153,11 @@ func (s *Spool) settleName(f *os.File, tmp, path string) error {
 	if !s.opt.Sync {
 		return nil
 	}
-	if err := syncDir(s.opt.Dir); err != nil {
+	err := s.opt.Failpoint("dir.sync")
+	if err == nil {
+		err = syncDir(s.opt.Dir)
+	}
+	if err != nil {
 		return errors.Join(err, os.Rename(path, tmp))
 	}
 	return nil

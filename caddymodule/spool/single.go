@@ -53,6 +53,7 @@ func (s *Spool) writeFile(t *Ticket) (err error) {
 	return nil
 }
 
+// writeSingle writes a whole file under a temporary name and renames it.
 func (s *Spool) writeSingle(path string, b []byte) (err error) {
 	tmp := path + tempExt
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -60,21 +61,27 @@ func (s *Spool) writeSingle(path string, b []byte) (err error) {
 		return err
 	}
 	defer func() {
-		err = errors.Join(err, f.Close())
 		if err != nil {
 			err = errors.Join(err, os.Remove(tmp))
 		}
 	}()
+	if err := errors.Join(s.fill(f, b), f.Close()); err != nil {
+		return err
+	}
+	return s.rename(tmp, path)
+}
+
+func (s *Spool) fill(f *os.File, b []byte) error {
 	if err := s.opt.Failpoint("file.write"); err != nil {
 		return err
 	}
-	if _, err := f.Write(b); err != nil {
+	if _, err := f.Write(b); err != nil || !s.opt.Sync {
 		return err
 	}
 	if err := s.opt.Failpoint("file.sync"); err != nil {
 		return err
 	}
-	return s.settleName(f, tmp, path)
+	return f.Sync()
 }
 
 // singleName returns the name of the file of one entry. It tells ID and number

@@ -45,6 +45,7 @@ type Spool struct {
 	spares    []*file            // oldest first
 	trash     []*file            // to be removed by the housekeeper
 	making    int                // segments being made
+	turns     uint64             // how often the active segment changed
 	coming    int                // entries on their way to the disk
 	bytes     int64              // of all entries, those on their way included
 	singles   int                // files of one entry
@@ -54,7 +55,8 @@ type Spool struct {
 	queue     []*Ticket          // waits for the committer
 
 	// markMu orders marks against the moving of the entry that they belong to.
-	markMu sync.Mutex
+	markMu  sync.Mutex
+	markBuf [markSize]byte
 
 	commitMu sync.Mutex // held by the committer; the rest of the block is its own
 	active   *file
@@ -98,7 +100,7 @@ func Open(o Options) (*Spool, error) {
 	return s, nil
 }
 
-// Close makes everything durable that was put, waits for calls at work and
+// Close waits for calls at work, flushes segments that were not flushed yet and
 // closes the files. Later calls fail with ErrClosed; a second Close does nothing.
 func (s *Spool) Close() error {
 	s.mu.Lock()
@@ -111,11 +113,13 @@ func (s *Spool) Close() error {
 	s.busy.Wait() // the committer still serves them
 	close(s.stop)
 	s.crew.Wait()
-	var err error
-	if s.active != nil && !s.active.worn {
-		err = s.active.f.Sync()
+	var errs []error
+	for f := range s.segments {
+		if f.items > 0 && !s.opt.Sync {
+			errs = append(errs, f.f.Sync())
+		}
 	}
-	return errors.Join(err, s.closeFiles())
+	return errors.Join(append(errs, s.closeFiles())...)
 }
 
 func (s *Spool) closeFiles() error {
@@ -123,16 +127,12 @@ func (s *Spool) closeFiles() error {
 	for f := range s.segments {
 		errs = append(errs, f.f.Close())
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
-}
-
-// begin registers a call, so that Close waits for it. The caller holds mu.
-func (s *Spool) begin() error {
-	if s.shut {
-		return ErrClosed
+	for _, f := range s.trash {
+		if !f.single {
+			errs = append(errs, f.f.Close())
+		}
 	}
-	s.busy.Add(1)
-	return nil
+	return errors.Join(append(errs, s.lock.Close())...)
 }
 
 // Stats is a snapshot of what a spool holds.

@@ -5,26 +5,29 @@ package spool
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
 // testID makes an ID from a number.
 func testID(n int) ID {
 	var id ID
-	copy(id[:], fmt.Sprintf("%016d", n))
+	binary.BigEndian.PutUint64(id[8:], uint64(n))
 	return id
 }
 
 // testPayload makes n bytes that depend on the seed.
 func testPayload(seed, n int) []byte {
+	var key [32]byte
+	binary.BigEndian.PutUint64(key[:], uint64(seed))
 	b := make([]byte, n)
-	r := rand.New(rand.NewPCG(uint64(seed), 1))
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
+	_, _ = rand.NewChaCha8(key).Read(b)
 	return b
 }
 
@@ -151,4 +154,118 @@ func TestReplace(t *testing.T) {
 		s = openTest(t, o)
 		wantGet(t, s, id, testPayload(4, 30))
 	})
+}
+
+func TestBounds(t *testing.T) {
+	t.Run("items", func(t *testing.T) {
+		s := openTest(t, Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, MaxItems: 10})
+		for i := range 10 {
+			if err := s.Room(1); (err != nil) != (i >= 9) {
+				t.Errorf("room with %d of 10 items: %v", i, err)
+			}
+			put(t, s, testID(i), 1, nil)
+		}
+		wantErr(t, s.Put(testID(10), 1, nil).Wait(), ErrFull)
+		s.Free(testID(0))
+		put(t, s, testID(10), 1, nil)
+	})
+	t.Run("bytes", func(t *testing.T) {
+		s := openTest(t, Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, MaxSize: 1 << 20})
+		wantErr(t, s.Put(testID(0), 1, make([]byte, 1<<20)).Wait(), ErrFull)
+		wantErr(t, s.Room(1<<20), ErrFull)
+		put(t, s, testID(0), 1, make([]byte, 900<<10))
+		if err := s.Room(10 << 10); err != nil {
+			t.Errorf("room below 90 %%: %v", err)
+		}
+		wantErr(t, s.Room(60<<10), ErrFull)
+		put(t, s, testID(1), 1, make([]byte, 60<<10))
+		wantErr(t, s.Put(testID(2), 1, make([]byte, 80<<10)).Wait(), ErrFull)
+	})
+	t.Run("disk guard", func(t *testing.T) {
+		low := errors.New("disk low")
+		var now error
+		s := openTest(t, Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, MinFree: func() error { return now }})
+		now = low
+		wantErr(t, s.Room(1), low)
+		wantErr(t, s.Put(testID(1), 1, nil).Wait(), low)
+		wantErr(t, s.Put(testID(1), 1, make([]byte, 100_000)).Wait(), low)
+	})
+}
+
+func TestClosedAndLocked(t *testing.T) {
+	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Sync: true}
+	s := openTest(t, o)
+	put(t, s, testID(1), 1, nil)
+	_, err := Open(o)
+	wantErr(t, err, ErrLocked)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+	_, err = s.Get(testID(1))
+	wantErr(t, err, ErrClosed)
+	wantErr(t, s.Put(testID(1), 1, nil).Wait(), ErrClosed)
+	wantErr(t, s.Settle(testID(1), 1, Mark{}), ErrClosed)
+	wantErr(t, s.Scan(func(Entry) {}), ErrClosed)
+	wantErr(t, s.Room(0), ErrClosed)
+	wantGet(t, openTest(t, o), testID(1), nil)
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for name, o := range map[string]Options{
+		"no directory":    {},
+		"short key":       {Dir: t.TempDir(), Key: make([]byte, 16)},
+		"not a directory": {Dir: "/dev/null/spool"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s, err := Open(o); err == nil {
+				t.Error("opened", s.Close())
+			}
+		})
+	}
+}
+
+// TestFilesArePrivateAndOrphansRemoved covers modes and what a crash leaves.
+func TestFilesArePrivateAndOrphansRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "spool")
+	o := Options{Dir: dir, SegmentSize: minSegmentSize, Sync: true}
+	s := openTest(t, o)
+	put(t, s, testID(1), 1, nil)
+	put(t, s, testID(2), 1, make([]byte, 100_000))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	orphan := filepath.Join(dir, singleName(testID(3), 9)+tempExt)
+	foreign := filepath.Join(dir, "notes.txt")
+	for _, p := range []string{orphan, foreign} {
+		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = openTest(t, o)
+	if _, err := os.Stat(orphan); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("orphan: %v", err)
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Errorf("a file that is not ours: %v", err)
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm() != map[bool]fs.FileMode{true: 0o700, false: 0o600}[d.IsDir()] {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Free(testID(2))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*"+singleExt)); len(left) != 0 {
+		t.Errorf("left after free: %v", left)
+	}
 }
