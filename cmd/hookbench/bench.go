@@ -221,21 +221,38 @@ func (b *bench) measure(ctx context.Context, g group, t target) (sample, error) 
 	if err := ctx.Err(); err != nil {
 		return sample{}, err
 	}
-	var caddy, upstream []time.Duration
+	var snapshots []usage
 	var failed error
 	snapshot := func() {
-		c, err1 := t.caddy.cpu()
-		u, err2 := b.upstream.cpu()
-		m, err3 := t.caddy.memory()
-		caddy, upstream = append(caddy, c), append(upstream, u)
+		u, err1 := b.usage(t.caddy)
+		m, err2 := t.caddy.memory()
 		t.caddy.loaded = t.caddy.loaded.most(m)
-		failed = errors.Join(failed, err1, err2, err3)
+		snapshots = append(snapshots, u)
+		failed = errors.Join(failed, err1, err2)
 	}
 	l := b.load(g.conns, t.addr, t.traffic)
 	l.rate = g.rate
 	result := l.run(ctx, snapshot)
-	if failed != nil || len(caddy) < 2 {
+	if failed != nil || len(snapshots) < 2 {
 		return sample{}, errors.Join(failed, ctx.Err())
 	}
-	return newSample(result, b.o.duration, caddy[1]-caddy[0], upstream[1]-upstream[0]), nil
+	return newSample(result, b.o.duration, snapshots[1].since(snapshots[0])), nil
+}
+
+// usage reads the CPU times of now, for a load on one of the Caddys.
+func (b *bench) usage(target *system) (u usage, err error) {
+	var errs [4]error
+	u.machine, errs[0] = machineCPU()
+	u.rest, errs[1] = processCPU("self")
+	u.upstream, errs[2] = b.upstream.cpu()
+	for _, s := range b.systems() {
+		d, err := s.cpu()
+		errs[3] = errors.Join(errs[3], err)
+		if s == target {
+			u.caddy = d
+		} else {
+			u.rest += d
+		}
+	}
+	return u, errors.Join(errs[:]...)
 }

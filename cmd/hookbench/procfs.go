@@ -20,11 +20,56 @@ const tick = 10 * time.Millisecond
 
 // cpu is the CPU time the child has used, user and system.
 func (p *process) cpu() (time.Duration, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	d, err := processCPU(strconv.Itoa(p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("cpu of %s: %w", p.name, err)
 	}
+	return d, nil
+}
+
+// processCPU is the CPU time of a process ID, or of "self".
+func processCPU(pid string) (time.Duration, error) {
+	data, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return 0, err
+	}
 	return parseStat(data)
+}
+
+// usage is CPU time: of the whole machine, of the Caddy under load, of the
+// upstream, and of the rest of our processes.
+type usage struct{ machine, caddy, upstream, rest time.Duration }
+
+func (u usage) since(o usage) usage {
+	return usage{u.machine - o.machine, u.caddy - o.caddy, u.upstream - o.upstream, u.rest - o.rest}
+}
+
+// machineCPU is the time in which the CPUs were not idle.
+func machineCPU() (time.Duration, error) {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	return parseMachineStat(data)
+}
+
+// parseMachineStat adds up user, nice, system, irq, softirq and steal of the
+// first line; idle and iowait are left out, guest is contained in user.
+func parseMachineStat(data []byte) (time.Duration, error) {
+	line, _, _ := strings.Cut(string(data), "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0, errors.New("malformed /proc/stat")
+	}
+	var sum int64
+	for _, i := range []int{1, 2, 3, 6, 7, 8} {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("malformed /proc/stat: %w", err)
+		}
+		sum += n
+	}
+	return time.Duration(sum) * tick, nil
 }
 
 // parseStat reads utime and stime, the 14th and 15th field. The 2nd, the name

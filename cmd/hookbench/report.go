@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"text/tabwriter"
 	"time"
 )
@@ -89,51 +90,22 @@ func (b *bench) report(groups []group, results []groupResult, flushes []time.Dur
 
 // row sums up one target over the rounds.
 func (g groupResult) row(name string) row {
-	out := row{Case: name}
-	var perSecond, p50, p99, caddy, upstream, ratios, added50, added99 []float64
+	var samples []sample
+	var ratios, added50, added99 []float64
 	for _, round := range g {
 		// The mean of the two is what the bare proxy does in this round.
-		base, s := meanSample(round[baseline]), meanSample(round[name])
-		perSecond = append(perSecond, s.PerSecond)
-		p50, p99 = append(p50, s.P50), append(p99, s.P99)
-		caddy, upstream = append(caddy, s.CaddyCPU), append(upstream, s.UpstreamCPU)
+		base, s := combine(round[baseline], mean), combine(round[name], mean)
+		samples = append(samples, s)
 		if base.PerSecond > 0 {
 			ratios = append(ratios, s.PerSecond/base.PerSecond)
 		}
 		added50, added99 = append(added50, s.P50-base.P50), append(added99, s.P99-base.P99)
-		out.Requests += s.Requests
-		out.Wrong += s.Wrong
-		if out.FirstWrong == "" {
-			out.FirstWrong = s.FirstWrong
-		}
 	}
-	out.PerSecond, out.P50, out.P99 = median(perSecond), median(p50), median(p99)
-	out.CaddyCPU, out.UpstreamCPU = median(caddy), median(upstream)
+	out := row{Case: name, sample: combine(samples, median)}
 	if len(ratios) > 0 {
-		out.Ratio = median(ratios)
-		ratios = sorted(ratios)
-		out.RatioMin, out.RatioMax = ratios[0], ratios[len(ratios)-1]
+		out.Ratio, out.RatioMin, out.RatioMax = median(ratios), slices.Min(ratios), slices.Max(ratios)
 	}
 	out.AddedP50, out.AddedP99 = median(added50), median(added99)
-	return out
-}
-
-// meanSample averages the samples of one target in one round.
-func meanSample(list []sample) sample {
-	var out sample
-	var perSecond, p50, p99, caddy, upstream []float64
-	for _, s := range list {
-		perSecond = append(perSecond, s.PerSecond)
-		p50, p99 = append(p50, s.P50), append(p99, s.P99)
-		caddy, upstream = append(caddy, s.CaddyCPU), append(upstream, s.UpstreamCPU)
-		out.Requests += s.Requests
-		out.Wrong += s.Wrong
-		if out.FirstWrong == "" {
-			out.FirstWrong = s.FirstWrong
-		}
-	}
-	out.PerSecond, out.P50, out.P99 = mean(perSecond), mean(p50), mean(p99)
-	out.CaddyCPU, out.UpstreamCPU = mean(caddy), mean(upstream)
 	return out
 }
 
@@ -147,6 +119,21 @@ func (r *report) wrong() int {
 	}
 	return n
 }
+
+// disturbance is the largest share of the machine that others took in the
+// median of a case.
+func (r *report) disturbance() float64 {
+	most := 0.0
+	for _, g := range r.Groups {
+		for _, row := range g.Rows {
+			most = max(most, row.Others)
+		}
+	}
+	return most
+}
+
+// quiet is the share of the machine that others may take.
+const quiet = 0.1
 
 func (r *report) writeJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
@@ -180,6 +167,9 @@ func (r *report) writeText(w io.Writer) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if d := r.disturbance(); d > quiet {
+		fmt.Fprintf(w, "\nDISTURBED: other processes took up to %.0f %% of the machine; these figures mean little\n", 100*d)
 	}
 	for _, g := range r.Groups {
 		for _, x := range g.Rows {

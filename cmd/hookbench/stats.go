@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -48,7 +49,7 @@ func mean(list []float64) float64 {
 // micros is a duration in microseconds.
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// sample is one measurement of one case.
+// sample is one measurement of one case, or a summary of several.
 type sample struct {
 	Requests    int     `json:"requests"`
 	PerSecond   float64 `json:"per_second"`
@@ -56,20 +57,57 @@ type sample struct {
 	P99         float64 `json:"p99_us"`
 	CaddyCPU    float64 `json:"caddy_cpu_us"` // per request
 	UpstreamCPU float64 `json:"upstream_cpu_us"`
-	Wrong       int     `json:"wrong"`
-	FirstWrong  string  `json:"first_wrong,omitempty"`
+	// Others is the share of the machine's CPU time, 0 to 1, that went to
+	// processes which are none of ours.
+	Others     float64 `json:"others_cpu_share"`
+	Wrong      int     `json:"wrong"`
+	FirstWrong string  `json:"first_wrong,omitempty"`
 }
 
-// newSample sums up a load over a window of the length d.
-func newSample(l loadResult, d time.Duration, caddy, upstream time.Duration) sample {
+// newSample sums up a load over a window of the length d, in which the
+// processes used the CPU time of used.
+func newSample(l loadResult, d time.Duration, used usage) sample {
 	s := sample{Requests: len(l.latencies), Wrong: l.wrong, FirstWrong: l.firstWrong}
+	ours := used.caddy + used.upstream + used.rest
+	s.Others = max(0, float64(used.machine-ours)/float64(d)/float64(runtime.NumCPU()))
 	if s.Requests == 0 {
+		if s.Wrong == 0 {
+			s.Wrong, s.FirstWrong = 1, "no answer within the window"
+		}
 		return s
 	}
 	n := float64(s.Requests)
 	lat := sorted(l.latencies)
 	s.PerSecond = n / d.Seconds()
 	s.P50, s.P99 = micros(percentile(lat, 50)), micros(percentile(lat, 99))
-	s.CaddyCPU, s.UpstreamCPU = micros(caddy)/n, micros(upstream)/n
+	s.CaddyCPU, s.UpstreamCPU = micros(used.caddy)/n, micros(used.upstream)/n
 	return s
+}
+
+// combine sums up samples: counts are added, everything else goes through by,
+// which is mean or median.
+func combine(list []sample, by func([]float64) float64) sample {
+	var out sample
+	for _, s := range list {
+		out.Requests += s.Requests
+		out.Wrong += s.Wrong
+		if out.FirstWrong == "" {
+			out.FirstWrong = s.FirstWrong
+		}
+	}
+	for _, field := range []func(*sample) *float64{
+		func(s *sample) *float64 { return &s.PerSecond },
+		func(s *sample) *float64 { return &s.P50 },
+		func(s *sample) *float64 { return &s.P99 },
+		func(s *sample) *float64 { return &s.CaddyCPU },
+		func(s *sample) *float64 { return &s.UpstreamCPU },
+		func(s *sample) *float64 { return &s.Others },
+	} {
+		values := make([]float64, len(list))
+		for i := range list {
+			values[i] = *field(&list[i])
+		}
+		*field(&out) = by(values)
+	}
+	return out
 }

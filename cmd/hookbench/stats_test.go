@@ -4,6 +4,7 @@
 package main
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -44,12 +45,14 @@ func TestNewSample(t *testing.T) {
 	for i := range 100 {
 		l.latencies = append(l.latencies, time.Duration(100-i)*time.Millisecond)
 	}
-	s := newSample(l, 2*time.Second, 50*time.Millisecond, 10*time.Millisecond)
-	want := sample{Requests: 100, PerSecond: 50, P50: 50_000, P99: 99_000, CaddyCPU: 500, UpstreamCPU: 100, Wrong: 1, FirstWrong: "x"}
+	cores := time.Duration(runtime.NumCPU())
+	used := usage{cores*time.Second + 70*time.Millisecond, 50 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond}
+	s := newSample(l, 2*time.Second, used)
+	want := sample{Requests: 100, PerSecond: 50, P50: 50_000, P99: 99_000, CaddyCPU: 500, UpstreamCPU: 100, Others: 0.5, Wrong: 1, FirstWrong: "x"}
 	if s != want {
 		t.Errorf("got %+v, want %+v", s, want)
 	}
-	if s := newSample(loadResult{}, time.Second, time.Second, 0); s.CaddyCPU != 0 {
+	if s := newSample(loadResult{}, time.Second, usage{}); s.Wrong != 1 || s.FirstWrong == "" {
 		t.Errorf("without a request: %+v", s)
 	}
 }
@@ -84,6 +87,18 @@ func TestParseStat(t *testing.T) {
 	}
 	for _, bad := range []string{"", "4242 (x", "4242 (x) S 1", "1 (x) S 1 2 3 4 5 6 7 8 9 10 a b"} {
 		if d, err := parseStat([]byte(bad)); err == nil {
+			t.Errorf("%q gave %v", bad, d)
+		}
+	}
+}
+
+func TestParseMachineStat(t *testing.T) {
+	d, err := parseMachineStat([]byte("cpu  100 20 30 999 888 4 5 41 7 8\ncpu0 1 1\n"))
+	if err != nil || d != 2*time.Second {
+		t.Errorf("got %v, %v", d, err)
+	}
+	for _, bad := range []string{"", "cpu 1 2", "mem 1 2 3 4 5 6 7 8", "cpu 1 2 x 4 5 6 7 8"} {
+		if d, err := parseMachineStat([]byte(bad)); err == nil {
 			t.Errorf("%q gave %v", bad, d)
 		}
 	}
