@@ -131,13 +131,15 @@ func (s *scanner) str() bool {
 		return false
 	}
 	for s.i++; s.i < len(s.b); s.i++ {
-		switch c := s.b[s.i]; {
+		c := s.b[s.i]
+		switch {
+		case !special[c]:
 		case c == '"':
 			s.i++
 			return true
 		case c < 0x20:
 			return false
-		case c == '\\':
+		default: // a backslash
 			if !s.escape() {
 				return false
 			}
@@ -145,6 +147,16 @@ func (s *scanner) str() bool {
 	}
 	return false
 }
+
+// special marks the bytes that mean something within a string, so that the
+// usual byte costs one look-up.
+var special = func() (table [256]bool) {
+	for c := range 0x20 {
+		table[c] = true
+	}
+	table['"'], table['\\'] = true, true
+	return table
+}()
 
 // escape reads an escape sequence and leaves the position on its last byte.
 func (s *scanner) escape() bool {
