@@ -26,6 +26,9 @@ func (c *call) identify() error {
 		return c.retryLater("store_unavailable", 5, err)
 	}
 	req := identity.Request{Header: c.r.Header, RawQuery: c.r.URL.RawQuery, Body: c.body}
+	if c.checked.SignedID {
+		req.SignedID = c.checked.ID // of the header family that was verified
+	}
 	if h.Sender != "" {
 		if repl, ok := c.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 			req.Sender = repl.ReplaceAll(h.Sender, "")
