@@ -203,17 +203,19 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 // with the round, between two measurements of the bare proxy.
 func (b *bench) measureGroup(ctx context.Context, g group, round int) (roundResult, error) {
 	proxy, others := g.targets[0], g.targets[1:]
-	r := make(roundResult)
-	take := func(t target) error {
-		s, err := b.measure(ctx, g, t)
-		r[t.name] = append(r[t.name], s)
-		return err
-	}
-	err := take(proxy)
+	order := []target{proxy}
 	for i := range others {
-		err = errors.Join(err, take(others[(i+round)%len(others)]))
+		order = append(order, others[(i+round)%len(others)])
 	}
-	return r, errors.Join(err, take(proxy), ctx.Err())
+	r := make(roundResult)
+	for _, t := range append(order, proxy) {
+		s, err := b.measure(ctx, g, t)
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", g.title(), t.name, err)
+		}
+		r[t.name] = append(r[t.name], s)
+	}
+	return r, nil
 }
 
 // measure puts load on one target.
