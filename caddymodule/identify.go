@@ -26,7 +26,7 @@ func (c *call) identify() error {
 		return c.retryLater("store_unavailable", 5, err)
 	}
 	req := identity.Request{Header: c.r.Header, RawQuery: c.r.URL.RawQuery, Body: c.body}
-	if c.checked.SignedID {
+	if c.checked.SignedID && h.DeliveryID == nil {
 		req.SignedID = c.checked.ID // of the header family that was verified
 	}
 	if h.Sender != "" {
