@@ -109,6 +109,20 @@ func TestOneHeldItem(t *testing.T) {
 	}
 }
 
+// TestDistinctEventsAreHeldApart: two signed events with the same wrong content
+// are two items, and two effects where the route forwards them.
+func TestDistinctEventsAreHeldApart(t *testing.T) {
+	for rule, want := range map[Rule]VerdictKind{RuleHold: HoldNew, RuleForward: First} {
+		s := newMemStore()
+		s.end(s.arrive(signed("1", "A")).Record.ID, Done)
+		s.end(s.arrive(signed("2", "A")).Record.ID, Done)
+		one, two := s.arrive(signed("1", "B").by(mismatch(rule))), s.arrive(signed("2", "B").by(mismatch(rule)))
+		if one.Kind != want || two.Kind != want || one.Record.ID == two.Record.ID {
+			t.Errorf("got %s and %s, want %s twice", one.Kind, two.Kind, want)
+		}
+	}
+}
+
 // TestHeldItemDecided: copies of a held item follow what the person decided.
 func TestHeldItemDecided(t *testing.T) {
 	s := newMemStore()
