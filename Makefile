@@ -2,7 +2,7 @@
 
 GO        ?= go
 BIN       := $(CURDIR)/bin
-CADDY_LOW := v2.11.7
+CADDY_LOW := v2.11.8
 CADDY_NEW := v2.11.9
 
 GOLANGCI_VERSION := v2.15.0
