@@ -46,7 +46,7 @@ var repeatRows = []answerRow{
 	{name: "RUNNING owed, bytes lost", record: found(Running, ownRun, owed, lostBytes), kind: Owed, state: Running, epoch: 2, owed: true, acts: Save, rebound: true},
 	{name: "RUNNING of a lost owner T15", record: found(Running), kind: Parked, state: Uncertain, epoch: 2, owed: true, acts: Save | SaveLazy | Alarm},
 	{name: "RUNNING of a lost owner, owed T15", record: found(Running, owed), kind: Parked, state: Uncertain, epoch: 2, owed: true, acts: Save | SaveLazy | Alarm},
-	{name: "RUNNING of a lost owner, retry T15 T23", record: found(Running), change: retrying, kind: TakeOver, state: Running, epoch: 3, acts: Save | Send | Alarm, stale: true},
+	{name: "RUNNING of a lost owner, retry T15 T23", record: found(Running), change: retrying, kind: TakeOver, state: Running, epoch: 3, owed: true, acts: Save | Send | Alarm, stale: true},
 	{name: "READY not owed, relay T6", record: found(Ready), kind: TakeOver, state: Running, epoch: 3, acts: Save | Send, stale: true},
 	{name: "READY not owed, due now T6", record: found(Ready, due), kind: TakeOver, state: Running, epoch: 3, acts: Save | Send, stale: true},
 	{name: "READY not owed, bytes lost T6", record: found(Ready, lostBytes), kind: TakeOver, state: Running, epoch: 3, acts: Save | Send},

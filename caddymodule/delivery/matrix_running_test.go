@@ -64,7 +64,7 @@ func cellsRunning() []cell {
 		no("RUNNING/older outcome of epoch 2", running, ev(OlderOutcome, epoch(2)), ErrImpossible),
 		{
 			name: "RUNNING/owner gone T15", record: running, event: ev(OwnerGone),
-			state: Uncertain, reason: ReasonOwnerLost, epoch: 2, acts: Save | Alarm,
+			state: Uncertain, reason: ReasonOwnerLost, epoch: 2, owed: true, acts: Save | Alarm,
 		},
 		{
 			name: "RUNNING/owner gone T15 owed", record: debt, event: ev(OwnerGone, ancient),

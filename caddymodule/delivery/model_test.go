@@ -179,6 +179,18 @@ func (m *machine) outcome(t *rapid.T) {
 	})
 }
 
+// failing is T34 and I10: the provider is told that its delivery is parked, the
+// write fails, and the process dies before it can try again.
+func (m *machine) failing(t *rapid.T) {
+	id, ok := m.pick(t)
+	if !ok || m.store.records[id].State != Running {
+		return
+	}
+	m.boot++
+	m.step(t, id, Event{Kind: OwnerGone})
+	m.app[id].told = true
+}
+
 // event is everything else that may happen, sensible or not.
 func (m *machine) event(t *rapid.T) {
 	id, ok := m.pick(t)
@@ -217,8 +229,9 @@ func (m *machine) step(t *rapid.T, id ID, e Event) {
 	}
 	m.moved(t, before, after, e)
 	m.sent(t, after, acts)
-	parked, answered := after.State == Uncertain && e.Kind == Unknown, after.State == Running && e.Kind == Timer
-	if err == nil && acts.Has(Save) && (parked || answered) { // T14, T17: the provider is told 200
+	parked := before.State == Running && e.Kind == Unknown && !e.RetryUncertain && e.Epoch == before.Epoch // T14
+	answered := before.State == Running && e.Kind == Timer && err == nil                                   // T17
+	if parked || answered {
 		m.app[id].told = true
 	}
 }

@@ -80,6 +80,7 @@ func (e *effect) on(v Event) bool {
 		e.owed = true
 	case "running owner_gone": // T15
 		e.rest("uncertain", t)
+		e.owed = true
 	case "running timer": // T17
 		if v.Exhausted {
 			return false
@@ -217,6 +218,7 @@ func (w *reference) held(a Arrival, derived ID) (string, ID) {
 func (w *reference) repeat(e *effect, a Arrival) string {
 	if e.state == "running" && e.owner != a.Boot { // T15
 		e.rest("uncertain", a.At)
+		e.owed = true
 	}
 	policy := e.state == "uncertain" && a.Policy.RetryUncertain && !a.Policy.Accept
 	if policy { // T23

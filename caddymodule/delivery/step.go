@@ -158,13 +158,14 @@ func unknown(r Record, e Event) (Record, Actions, error) {
 	return r, Save | Alarm, nil
 }
 
-// ownerGone is T15: the end of a process is no evidence about its attempts. It
-// makes no debt by itself: the provider's connection died with the process. The
-// first repeat that is answered 200 takes the debt on.
+// ownerGone is T15: the end of a process is no evidence about its attempts. Nor
+// is it known what the process had told the provider: it may have parked the
+// delivery without getting that into the store (I10). So we owe it.
 func ownerGone(r Record, e Event) (Record, Actions, error) {
 	if r.State != Running {
 		return impossible(r, e)
 	}
+	r.Owed = true
 	r.settle(Uncertain, ReasonOwnerLost, e.At)
 	return r, Save | Alarm, nil
 }
