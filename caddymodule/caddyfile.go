@@ -78,6 +78,7 @@ func parseDirective(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 		matcher = h.Val()
 	}
 	h.Reset()
+	h.Next() // the matcher is looked for behind the name
 	matchers, err := h.ExtractMatcherSet()
 	if err != nil {
 		return nil, err
