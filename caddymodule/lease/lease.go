@@ -180,12 +180,12 @@ func (l *Lease[T]) Release() error {
 // links, so that two spellings of one directory share a slot. What does not exist
 // yet is taken as it is written.
 func DirKey(path string) (string, error) {
-	path, err := filepath.Abs(path)
+	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("resolving %s: %w", path, err)
 	}
 	rest := ""
-	for dir := path; ; dir = filepath.Dir(dir) {
+	for dir := abs; ; dir = filepath.Dir(dir) {
 		real, err := filepath.EvalSymlinks(dir)
 		if err == nil {
 			return filepath.Join(real, rest), nil

@@ -3,10 +3,7 @@
 
 package spool
 
-import (
-	"math"
-	"sync"
-)
+import "sync"
 
 // Ticket stands for a Put on its way to the disk.
 type Ticket struct {
@@ -53,21 +50,10 @@ func (s *Spool) Put(id ID, epoch uint32, payload []byte) *Ticket {
 func (s *Spool) start(t *Ticket) {
 	n := len(t.payload)
 	s.mu.Lock()
-	maxSize, maxItems := s.opt.MaxSize, s.opt.MaxItems
-	if t.move { // a copy takes the place of what it is a copy of
-		maxSize, maxItems = math.MaxInt64, math.MaxInt
-	}
-	if err := s.fits(int64(n), maxSize, maxItems); err != nil {
+	if err := s.admit(t); err != nil {
 		s.mu.Unlock()
 		t.done <- err
 		return
-	}
-	s.busy.Add(1)
-	s.coming++
-	s.bytes += s.reserved(n)
-	if !t.move {
-		s.n++
-		t.n = s.n
 	}
 	switch {
 	case n+sealOverhead > InlineMax:
@@ -84,6 +70,24 @@ func (s *Spool) start(t *Ticket) {
 	}
 }
 
+// admit counts an entry that is on its way. A moved one was counted when it was
+// put. The caller holds mu.
+func (s *Spool) admit(t *Ticket) error {
+	if t.move && !s.shut {
+		s.busy.Add(1)
+		return nil
+	}
+	if err := s.fits(int64(len(t.payload)), s.opt.MaxSize, s.opt.MaxItems); err != nil {
+		return err
+	}
+	s.busy.Add(1)
+	s.coming++
+	s.bytes += s.reserved(len(t.payload))
+	s.n++
+	t.n = s.n
+	return nil
+}
+
 // reserved returns what a payload of n bytes counts while it is on its way.
 func (s *Spool) reserved(n int) int64 {
 	if len(s.opt.Key) != 0 {
@@ -97,8 +101,10 @@ func (s *Spool) reserved(n int) int64 {
 func (s *Spool) install(group []*Ticket, err error) {
 	s.mu.Lock()
 	for _, t := range group {
-		s.coming--
-		s.bytes -= s.reserved(len(t.payload))
+		if !t.move {
+			s.coming--
+			s.bytes -= s.reserved(len(t.payload))
+		}
 		if err == nil {
 			s.place(t)
 		}

@@ -79,14 +79,7 @@ func Open(o Options) (*Spool, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the spool directory: %w", err)
 	}
-	s := &Spool{
-		opt:      o,
-		index:    make(map[ID]ref),
-		segments: make(map[*file]struct{}),
-		kick:     make(chan struct{}, 1),
-		chore:    make(chan struct{}, 1),
-		stop:     make(chan struct{}),
-	}
+	s := newSpool(o)
 	var err error
 	if s.lock, err = lockFile(s.path(lockName)); err != nil {
 		return nil, fmt.Errorf("locking the spool directory %s: %w", o.Dir, err)
@@ -98,6 +91,17 @@ func Open(o Options) (*Spool, error) {
 	go s.committer()
 	go s.housekeeper()
 	return s, nil
+}
+
+func newSpool(o Options) *Spool {
+	return &Spool{
+		opt:      o,
+		index:    make(map[ID]ref),
+		segments: make(map[*file]struct{}),
+		kick:     make(chan struct{}, 1),
+		chore:    make(chan struct{}, 1),
+		stop:     make(chan struct{}),
+	}
 }
 
 // Close waits for calls at work, flushes segments that were not flushed yet and
@@ -132,7 +136,10 @@ func (s *Spool) closeFiles() error {
 			errs = append(errs, f.f.Close())
 		}
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Stats is a snapshot of what a spool holds.
