@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -53,7 +55,7 @@ type Config struct {
 	MaxAnswer         int64 // answer bytes read in all; default 64 MiB
 	MaxResponseHeader int64 // bytes of an answer's head; default 1 MiB
 
-	Now func() time.Time // clock for Retry-After dates; default time.Now
+	Now func() time.Time // clock for Retry-After dates and addresses that are down; default time.Now
 }
 
 // withDefaults returns the configuration with every unset field filled in.
@@ -118,11 +120,14 @@ func parseAddress(s string) (address, error) {
 	}
 	hostport := s
 	if strings.Contains(s, "://") {
+		if i := strings.LastIndexByte(s, '@'); i >= 0 {
+			return a, fmt.Errorf("upstream %q: no user and password here", "…"+s[i:])
+		}
 		u, err := url.Parse(s)
 		if err != nil {
 			return a, fmt.Errorf("upstream %q: %w", s, errors.Unwrap(err))
 		}
-		if u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		if u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
 			return a, fmt.Errorf("upstream %q: only scheme, host and port are possible here", s)
 		}
 		if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "h2c" {
@@ -136,29 +141,37 @@ func parseAddress(s string) (address, error) {
 	return a.withHostPort(hostport)
 }
 
+// withHostPort adds where to dial. The port follows from the scheme when it is
+// missing, and an empty host is this machine.
 func (a address) withHostPort(hostport string) (address, error) {
+	usual := map[string]string{"http": "80", "https": "443"}
 	host, port, err := net.SplitHostPort(hostport)
-	if err != nil { // no port
-		host, port = strings.Trim(hostport, "[]"), "80"
-		if a.scheme == "https" {
-			port = "443"
-		}
-		if strings.Contains(host, ":") && net.ParseIP(host) == nil {
-			return a, fmt.Errorf("upstream %q: %w", a.text, err)
-		}
+	if err != nil && hostport != "" { // perhaps only the port is missing
+		host, port, err = net.SplitHostPort(hostport + ":" + usual[a.scheme])
 	}
-	if strings.ContainsAny(host, "/{} ") || host == "" && port == "80" && err != nil {
+	if err != nil || !isHost(host) {
 		return a, fmt.Errorf("upstream %q: not a host and port", a.text)
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil || port == "" || port == "0" {
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return a, fmt.Errorf("upstream %q: not a port: %q", a.text, port)
 	}
 	if a.scheme == "http" && port == "443" || a.scheme == "https" && port == "80" {
-		return a, fmt.Errorf("upstream %q: port %s does not go with this scheme", a.text, port)
+		return a, fmt.Errorf("upstream %q: port %s does not go with %s://", a.text, port, a.scheme)
 	}
 	if host == "" {
 		host = "localhost"
 	}
 	a.host, a.dial = host, net.JoinHostPort(host, port)
 	return a, nil
+}
+
+// isHost reports whether a host is empty, an IP address or a name. Underscores
+// are common in the names of containers.
+func isHost(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return !strings.ContainsFunc(host, func(r rune) bool {
+		return r != '-' && r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
 }

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
+	"time"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
 )
@@ -21,6 +23,9 @@ var (
 	// ErrAnswerTooLarge ends an answer that is longer than Config.MaxAnswer.
 	ErrAnswerTooLarge = errors.New("answer of the upstream is too large")
 )
+
+// downFor is how long an address that could not be reached is tried last.
+const downFor = 5 * time.Second
 
 // Forwarder sends requests to one app. It is safe for concurrent use.
 type Forwarder struct {
@@ -79,18 +84,41 @@ type Attempt struct {
 func (f *Forwarder) Do(ctx context.Context, r *Request) *Attempt {
 	header := r.header()
 	r.setEmptyLength(header)
+	targets := f.order()
 	var before error
-	for i, t := range f.targets {
+	for i, t := range targets {
 		a := f.try(ctx, t, r, header)
 		if a.Err != nil && before != nil {
 			a.Err = errors.Join(before, a.Err)
 		}
-		if i == len(f.targets)-1 || ctx.Err() != nil || !gotNothing(a) {
+		if i == len(targets)-1 || ctx.Err() != nil || !gotNothing(a) {
 			return a
 		}
 		before = a.Err
 	}
 	return nil // not reached: New refuses an empty list
+}
+
+// order puts the addresses that could not be reached lately last, so that a
+// host that does not answer costs one dial timeout now and then and not with
+// every delivery.
+func (f *Forwarder) order() []*target {
+	if len(f.targets) == 1 {
+		return f.targets
+	}
+	now := f.conf.Now().UnixNano()
+	targets := make([]*target, 0, len(f.targets))
+	for _, t := range f.targets {
+		if t.downUntil.Load() <= now {
+			targets = append(targets, t)
+		}
+	}
+	for _, t := range f.targets {
+		if !slices.Contains(targets, t) {
+			targets = append(targets, t)
+		}
+	}
+	return targets
 }
 
 // gotNothing is the same verdict that lets a later attempt run.
@@ -120,6 +148,12 @@ func (f *Forwarder) try(ctx context.Context, t *target, r *Request, header http.
 		a.Err = fmt.Errorf("upstream %s: %w", t.addr.text, err)
 	}
 	a.Evidence = f.evidence(ctx, c, a, err)
+	switch {
+	case a.Evidence.Connections > 0:
+		t.downUntil.Store(0)
+	case ctx.Err() == nil:
+		t.downUntil.Store(f.conf.Now().Add(downFor).UnixNano())
+	}
 	return a
 }
 
@@ -127,21 +161,23 @@ func (f *Forwarder) try(ctx context.Context, t *target, r *Request, header http.
 func (f *Forwarder) evidence(ctx context.Context, c *call, a *Attempt, err error) delivery.Evidence {
 	ev := c.Evidence()
 	ev.AskedPool = true
-	ev.DialFailed = err != nil && ev.Connections == 0
+	ev.DialFailed = err != nil && ev.Connections == 0 && ctx.Err() == nil
 	ev.Status = a.Status
 	ev.Complete = a.Status != 0 && a.Err == nil
 	ev.Upgraded = a.Status == http.StatusSwitchingProtocols
 	if v := a.Header["Retry-After"]; len(v) > 0 {
 		ev.RetryAfter = ParseRetryAfter(v[0], f.conf.Now())
 	}
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "write" {
-		ev.WriteFailed = true // the hook does not see the last flush
-	}
-	if Unprocessed(err) {
-		// A body that cannot be rewound is tried on another connection only
-		// when nothing of it was used.
-		ev.Unprocessed, ev.Connections = true, min(ev.Connections, 1)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) && op.Op == "write" {
+			ev.WriteFailed = true // the hook does not see the last flush
+		}
+		if Unprocessed(err) {
+			// A body that cannot be rewound is tried on another connection only
+			// when nothing of it was used.
+			ev.Unprocessed, ev.Connections = true, min(ev.Connections, 1)
+		}
 	}
 	if a.Err != nil {
 		ev.TimedOut, ev.Shutdown = ended(ctx)

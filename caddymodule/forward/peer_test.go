@@ -32,7 +32,8 @@ type app struct {
 	conf    Config // how to reach it
 
 	accepted atomic.Int32
-	effects  atomic.Int32 // requests that arrived whole
+	effects  atomic.Int32   // requests that arrived whole
+	requests chan [2]string // head and body of the first of them
 
 	deadline *deadline
 
@@ -56,7 +57,7 @@ var kinds = []string{"tcp", "unix", "tls"}
 // startApp serves every connection with script and hangs up when it returns.
 func startApp(t testing.TB, kind string, script func(*peer)) *app {
 	t.Helper()
-	a := &app{deadline: &deadline{Context: t.Context(), done: make(chan struct{})}}
+	a := &app{requests: make(chan [2]string, 8), deadline: &deadline{Context: t.Context(), done: make(chan struct{})}}
 	ln := a.listen(t, kind)
 	a.wg.Go(func() {
 		for {
@@ -171,6 +172,10 @@ func (p *peer) request() (head, body string) {
 		return "", ""
 	}
 	p.app.effects.Add(1)
+	select {
+	case p.app.requests <- [2]string{head, string(buf)}:
+	default: // nobody looks at so many
+	}
 	return head, string(buf)
 }
 

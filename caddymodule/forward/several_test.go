@@ -6,18 +6,16 @@ package forward
 import (
 	"errors"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
 )
 
 // TestSeveral_L12 has a dead first address: the second one gets the same bytes.
 func TestSeveral_L12(t *testing.T) {
-	var gotHead, gotBody string
-	second := startApp(t, "tcp", func(p *peer) {
-		gotHead, gotBody = p.request()
-		p.say(okEmpty)
-	})
+	second := startApp(t, "tcp", answer(okEmpty))
 	f := newForwarder(t, Config{Addresses: []string{closedPort(t), second.address}})
 	r := post(2048)
 	got := f.Do(t.Context(), r)
@@ -27,8 +25,9 @@ func TestSeveral_L12(t *testing.T) {
 	if out := delivery.Classify(got.Evidence, delivery.Contract{}); out.Class != delivery.Done {
 		t.Errorf("class %v, want done", out.Class)
 	}
-	if gotBody != string(r.Body) || !strings.HasPrefix(gotHead, "POST /hook HTTP/1.1\r\n") {
-		t.Errorf("second address got %q and %d bytes", gotHead, len(gotBody))
+	seen := <-second.requests
+	if seen[1] != string(r.Body) || !strings.HasPrefix(seen[0], "POST /hook HTTP/1.1\r\n") {
+		t.Errorf("second address got %q and %d bytes", seen[0], len(seen[1]))
 	}
 }
 
@@ -74,5 +73,49 @@ func TestSeveral_none(t *testing.T) {
 	}
 	if errors.Is(got.Err, ErrShutdown) {
 		t.Error("this is no shutdown")
+	}
+}
+
+// TestSeveral_down tries an address that could not be reached last for a
+// while, and then first again.
+func TestSeveral_down(t *testing.T) {
+	now := time.Date(2026, 8, 22, 10, 0, 0, 0, time.UTC)
+	first, second := closedPort(t), startApp(t, "tcp", func(p *peer) {
+		for {
+			if head, _ := p.request(); head == "" {
+				return
+			}
+			p.say(okEmpty)
+		}
+	})
+	f := newForwarder(t, Config{Addresses: []string{first, second.address}, Now: func() time.Time { return now }})
+	dials := 0
+	f.targets[0].dialer.Control = func(string, string, syscall.RawConn) error {
+		dials++
+		return nil
+	}
+	for i, c := range []struct {
+		later time.Duration
+		want  int
+	}{{0, 1}, {0, 1}, {downFor - 1, 1}, {1, 2}, {0, 2}} {
+		now = now.Add(c.later)
+		if got := f.Do(t.Context(), post(1)); got.Status != 200 || got.Address != second.address {
+			t.Fatal(got.Err)
+		}
+		if dials != c.want {
+			t.Errorf("call %d: the dead address was dialled %d times, want %d", i, dials, c.want)
+		}
+	}
+}
+
+// TestSeveral_allDown still tries all of them.
+func TestSeveral_allDown(t *testing.T) {
+	f := newForwarder(t, Config{Addresses: []string{closedPort(t), closedPort(t)}})
+	for range 2 {
+		got := f.Do(t.Context(), post(1))
+		wantUnsent(t, got)
+		if n := strings.Count(got.Err.Error(), "connection refused"); n != 2 {
+			t.Errorf("%d addresses tried, want 2: %v", n, got.Err)
+		}
 	}
 }

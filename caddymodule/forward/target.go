@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type target struct {
 	dialer    *dialer
 	transport *http.Transport
 	request   *http.Request // template: copied, then filled in
+	downUntil atomic.Int64  // unix nanoseconds until which it is tried last
 }
 
 func newTarget(addr address, c Config) *target {
@@ -77,6 +79,10 @@ func tlsConfig(addr address, c Config) *tls.Config {
 	}
 	if conf.ServerName == "" {
 		conf.ServerName = addr.host
+	}
+	if conf.ClientSessionCache == nil {
+		// Connections are short-lived, see DefaultKeepAlive.
+		conf.ClientSessionCache = tls.NewLRUClientSessionCache(0)
 	}
 	conf.NextProtos = nil
 	if c.speaks("2") {

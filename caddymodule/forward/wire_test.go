@@ -17,14 +17,12 @@ import (
 // sent makes one call and returns the bytes that the app received.
 func sent(t *testing.T, r *Request) (head, body string) {
 	t.Helper()
-	a := startApp(t, "tcp", func(p *peer) {
-		head, body = p.request()
-		p.say(okEmpty)
-	})
+	a := startApp(t, "tcp", answer(okEmpty))
 	if got := newForwarder(t, a.conf).Do(t.Context(), r); got.Status != 200 {
 		t.Fatalf("status %d, %v", got.Status, got.Err)
 	}
-	return head, body
+	seen := <-a.requests
+	return seen[0], seen[1]
 }
 
 func TestRequestTarget(t *testing.T) {
@@ -176,11 +174,10 @@ func TestForwardedHeaders(t *testing.T) {
 func TestEmptyBody_S29(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "GET", "HEAD", "OPTIONS", "PURGE"} {
 		t.Run(method, func(t *testing.T) {
-			var got string
 			a := startApp(t, "tcp", func(p *peer) {
 				p.request()
 				p.say(okEmpty)
-				got, _ = p.request()
+				p.request()
 			})
 			f := newForwarder(t, a.conf)
 			r := post(0)
@@ -190,6 +187,8 @@ func TestEmptyBody_S29(t *testing.T) {
 				t.Fatal(w.Err)
 			}
 			wantUnknown(t, f.Do(t.Context(), r), delivery.ReasonNoAnswer)
+			<-a.requests
+			got := (<-a.requests)[0]
 			if n := a.effects.Load(); n != 2 || a.accepted.Load() != 1 {
 				t.Errorf("%d effects on %d connections, want 2 on 1", n, a.accepted.Load())
 			}
