@@ -47,7 +47,7 @@ func TestFullDisk(t *testing.T) {
 			t.Fatalf("after %d entries: %v", n, err)
 		}
 		wantErr(t, s.Put(testID(5000), 1, make([]byte, 600<<10)).Wait(), unix.ENOSPC)
-		if left, _ := filepath.Glob(filepath.Join(o.Dir, "*"+tempExt)); len(left) != 0 {
+		if left, _ := filepath.Glob(filepath.Join(o.Dir, "*"+singleExt+tempExt)); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}
 		for i := range n {
@@ -76,6 +76,45 @@ func TestFullDisk(t *testing.T) {
 		wantGet(t, s, testID(5001), testPayload(7, 150<<10))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(o.Dir, "*"+tempExt)); len(left) != 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	})
+}
+
+// unflushed returns the number of pages of a file that are not on the disk yet.
+// Linux tells since 6.5.
+func unflushed(t *testing.T, path string) uint64 {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stat unix.Cachestat_t
+	whole := unix.CachestatRange{Len: uint64(info.Size())}
+	if err := unix.Cachestat(uint(f.Fd()), &whole, &stat, 0); err != nil {
+		t.Fatalf("asking the kernel for dirty pages: %v", err)
+	}
+	return stat.Dirty + stat.Writeback
+}
+
+// TestWaitMeansFlushed asks the kernel whether acknowledged bytes are on the disk,
+// which no kill of a process could show. The temporary directory has to be on one.
+func TestWaitMeansFlushed(t *testing.T) {
+	variants(t, func(t *testing.T, o Options) {
+		s := openTest(t, o)
+		for i, size := range []int{10, 3000, 100_000, InlineMax - sealOverhead, 20} {
+			put(t, s, testID(i), 1, testPayload(i, size))
+			n := unflushed(t, s.index[testID(i)].file.path)
+			if (n > 0) == o.Sync {
+				t.Errorf("%d bytes put: %d pages are not on the disk", size, n)
+			}
 		}
 	})
 }
