@@ -4,37 +4,11 @@
 package e2e
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/hookonce/hookonce/cmd/effectd/oracle"
 )
-
-// ways are the three ways to the app, as lines of a hookonce block and as a
-// directive after it.
-var ways = []struct{ name, inside, after string }{
-	{"upstream", "upstream %s", ""},
-	{"forward", "forward {\n\treverse_proxy %s\n}", ""},
-	{"next", "", "reverse_proxy %s"},
-}
-
-// routesByEveryWay returns one route of the provider for each way to an app, at
-// /path-way.
-func routesByEveryWay(path, provider, app string, lines ...string) (routes []string) {
-	for _, w := range ways {
-		at := path + "-" + w.name
-		in := append([]string{}, lines...)
-		if w.inside != "" {
-			in = append(in, fmt.Sprintf(w.inside, app))
-		}
-		routes = append(routes, Route(at, provider, in...))
-		if w.after != "" {
-			routes = append(routes, "reverse_proxy "+at+" "+app)
-		}
-	}
-	return routes
-}
 
 // The main job, for every provider and every way to the app: a first-seen
 // delivery reaches the app once, each repeat gets 200.
@@ -42,7 +16,9 @@ func TestMainJob(t *testing.T) {
 	app := NewApp(t, oracle.Config{})
 	var routes []string
 	for _, name := range providerNames() {
-		routes = append(routes, routesByEveryWay("/"+name, name, app.Addr())...)
+		for _, w := range ways {
+			routes = append(routes, w.route("/"+name+"-"+w.name, name, app.Addr()))
+		}
 	}
 	s := Start(t, Site(routes...), Options{})
 	for _, name := range providerNames() {
