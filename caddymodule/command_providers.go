@@ -1,0 +1,53 @@
+// Copyright 2026 The hookonce Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package caddymodule
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookonce/hookonce/caddymodule/verify"
+)
+
+func providersCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "providers [<name>]",
+		Short: "Lists the providers that are known, or prints one as JSON",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p, err := verify.LookupPreset(args[0])
+				if err != nil {
+					return err
+				}
+				return printJSON(cmd.OutOrStdout(), p)
+			}
+			return listProviders(cmd)
+		},
+	}
+}
+
+func listProviders(cmd *cobra.Command) error {
+	names, err := verify.PresetNames()
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTITLE\tALGORITHM\tID\tOTHER NAMES")
+	for _, name := range names {
+		p, err := verify.LookupPreset(name)
+		if err != nil {
+			return err
+		}
+		id := "-"
+		if len(p.Identity.DeliveryID) > 0 {
+			id = p.Identity.DeliveryID[0].String()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.Title, p.Scheme.Algorithm, id, strings.Join(p.Aliases, ", "))
+	}
+	return w.Flush()
+}
