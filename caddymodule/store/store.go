@@ -44,7 +44,8 @@ type Store interface {
 
 	// Reserve decides about an arrival and writes the decision, in one atomic step
 	// over all its keys: of two arrivals at the same moment exactly one is First.
-	// A returned verdict is durable. On an error nothing may be sent.
+	// A returned verdict is durable. On an error nothing may be sent. Where the
+	// verdict needs the request's bytes it calls a.Keep before it writes.
 	Reserve(ctx context.Context, a *delivery.Arrival) (delivery.Verdict, error)
 
 	// Apply steps one record by one event, atomically. Events whose step says Save

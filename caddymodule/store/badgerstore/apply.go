@@ -29,7 +29,7 @@ func (s *Store) Apply(ctx context.Context, id delivery.ID, ev delivery.Event) (d
 	}
 	s.locks.lock(id)
 	defer s.locks.unlock(id)
-	before, err := s.liveFor(id, ev)
+	before, err := s.live(id)
 	if err != nil {
 		return delivery.Record{}, 0, err
 	}
@@ -42,20 +42,6 @@ func (s *Store) Apply(ctx context.Context, id delivery.ID, ev delivery.Event) (d
 		return before.rec, 0, err
 	}
 	return s.perform(&before, store.Freed(after, acts), acts, ev)
-}
-
-// liveFor reads the record for an event. The end of a window concerns a record
-// that is not live any more.
-func (s *Store) liveFor(id delivery.ID, ev delivery.Event) (value, error) {
-	if ev.Kind != delivery.WindowOver && ev.Kind != delivery.OperatorForget {
-		return s.live(id)
-	}
-	v, err := s.read(id)
-	if err != nil || v.kind != kindRecord {
-		return value{}, err
-	}
-	v.counted = s.counts.merge(&v.rec)
-	return v, nil
 }
 
 func (s *Store) mustExist(id delivery.ID) error {
@@ -115,6 +101,7 @@ func (s *Store) copyRecord(before *value, acts delivery.Actions, ev delivery.Eve
 func (s *Store) remove(v *value, extra []kv) error {
 	after := v.rec
 	c := s.change(v, &after)
+	c.extra = extra
 	r := &request{urgency: outcome, entries: []kv{s.goneEntry(v.rec.ID)}}
 	for _, key := range [...]delivery.ID{v.evidence.body, v.evidence.plain} {
 		if len(extra) > 0 && !key.IsZero() { // a person asked for it
@@ -126,7 +113,6 @@ func (s *Store) remove(v *value, extra []kv) error {
 	}
 	r.entries = append(r.entries, extra...)
 	if err := s.commit.write(r); err != nil {
-		after = v.rec
 		c.undo(err)
 		return fmt.Errorf("forget %s: %w", v.rec.ID.Short(), err)
 	}

@@ -122,6 +122,9 @@ func (c *change) undo(err error) {
 	if e := marker(c.after, c.before); e != nil {
 		r.entries = append(r.entries, *e)
 	}
+	for _, e := range c.extra {
+		r.entries = append(r.entries, kv{key: e.key, remove: true})
+	}
 	c.s.commit.send(r)
 }
 

@@ -121,10 +121,11 @@ func (s *Store) sweepOne(id delivery.ID, at int64) (bool, error) {
 	s.locks.lock(id)
 	defer s.locks.unlock(id)
 	ev := delivery.Event{Kind: delivery.WindowOver, At: at}
-	v, err := s.liveFor(id, ev)
+	v, err := s.read(id)
 	if err != nil || v.kind != kindRecord {
 		return false, nil // unreadable: counted, and left alone
 	}
+	v.counted = s.counts.merge(&v.rec)
 	if _, _, err := delivery.Step(v.rec, ev); err != nil {
 		return false, nil // it moved on since we looked
 	}

@@ -201,6 +201,13 @@ func (s *Store) settle(a *delivery.Arrival, d *decision) error {
 			return err
 		}
 	}
+	if a.Keep != nil && v.NeedsBytes() {
+		name, err := a.Keep(v)
+		if err != nil {
+			return fmt.Errorf("reserve %s: %w", v.Record.ID.Short(), err)
+		}
+		v.Record.Kept, v.Record.Spool = true, name
+	}
 	c := s.change(&d.before, &v.Record)
 	now := s.clock.read()
 	until := now + 4*v.Record.Window + 30*day
