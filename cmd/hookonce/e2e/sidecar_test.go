@@ -23,6 +23,7 @@ type Options struct {
 	Global   string            // lines of the global options
 	Hookonce string            // lines of the hookonce block in the global options
 	Store    string            // lines of the store's block
+	Level    string            // of the log; default: DEBUG
 }
 
 // Sidecar is one hookonce process with its files and ports. Its methods are for
@@ -42,6 +43,17 @@ type Sidecar struct {
 // Start starts a sidecar and returns when it serves.
 func Start(t testing.TB, sites string, opts Options) *Sidecar {
 	t.Helper()
+	s := Prepare(t, sites, opts)
+	s.start(t)
+	return s
+}
+
+// Prepare makes the files of a sidecar that Restart starts later.
+func Prepare(t testing.TB, sites string, opts Options) *Sidecar {
+	t.Helper()
+	if opts.Level == "" {
+		opts.Level = "DEBUG"
+	}
 	s := &Sidecar{
 		Dir: t.TempDir(), Site: freeAddr(t), Admin: freeAddr(t), Logs: newLogs(), opts: opts,
 		client: &http.Client{
@@ -50,9 +62,8 @@ func Start(t testing.TB, sites string, opts Options) *Sidecar {
 		},
 	}
 	s.write(t, sites)
-	s.start(t)
 	t.Cleanup(func() {
-		if s.running() {
+		if s.done != nil && s.running() {
 			s.Stop(t)
 		}
 		s.client.CloseIdleConnections()
@@ -67,7 +78,7 @@ func (s *Sidecar) file() string { return filepath.Join(s.Dir, "Caddyfile") }
 
 // Caddyfile returns the whole Caddyfile around sites.
 func (s *Sidecar) Caddyfile(sites string) string {
-	text := "{\n\tadmin <admin>\n\tgrace_period 20s\n\tlog {\n\t\tlevel DEBUG\n\t}\n" + s.opts.Global +
+	text := "{\n\tadmin <admin>\n\tgrace_period 20s\n\tlog {\n\t\tlevel " + s.opts.Level + "\n\t}\n" + s.opts.Global +
 		"\n\thookonce {\n\t\tstore badger <dir>/store {\n\t\t\tmin_free 32MiB\n" + s.opts.Store + "\n\t\t}\n" + s.opts.Hookonce + "\n\t}\n}\n" + sites
 	pairs := []string{"<site>", "http://" + s.Site, "<admin>", s.Admin, "<dir>", s.Dir}
 	for name, value := range s.opts.Vars {
@@ -86,6 +97,17 @@ func (s *Sidecar) write(t testing.TB, sites string) {
 // start runs the process and waits for the line that says that it serves.
 func (s *Sidecar) start(t testing.TB) {
 	t.Helper()
+	mark := s.Logs.Len()
+	s.launch(t)
+	serving := func(r Record) bool { return r.Msg() == "serving initial configuration" }
+	if _, ok := s.Logs.wait(mark, serving, s.done); !ok {
+		t.Fatalf("the sidecar does not serve:\n%s", s.Logs.Tail(60))
+	}
+}
+
+// launch runs the process and waits for nothing.
+func (s *Sidecar) launch(t testing.TB) {
+	t.Helper()
 	s.cmd = exec.Command(binary, "run", "--adapter", "caddyfile", "--config", s.file())
 	s.cmd.Dir = s.Dir
 	s.cmd.Env = environment(s.Dir, s.opts.Env)
@@ -93,7 +115,6 @@ func (s *Sidecar) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mark := s.Logs.Len()
 	if err := startChild(s.cmd); err != nil {
 		t.Fatal(err)
 	}
@@ -103,10 +124,6 @@ func (s *Sidecar) start(t testing.TB) {
 		s.Logs.read(pipe)
 		_ = s.cmd.Wait() // how it ended is in ProcessState
 	}()
-	serving := func(r Record) bool { return r.Msg() == "serving initial configuration" }
-	if _, ok := s.Logs.wait(mark, serving, s.done); !ok {
-		t.Fatalf("the sidecar does not serve:\n%s", s.Logs.Tail(60))
-	}
 }
 
 func (s *Sidecar) running() bool {
