@@ -53,6 +53,9 @@ func AppendRecord(dst []byte, r *delivery.Record) []byte {
 	if flags&flagPeer != 0 {
 		dst = append(dst, r.Peer[:]...)
 	}
+	if r.Kept { // the name means nothing once the bytes are gone
+		dst = append(dst, r.Spool[:]...)
+	}
 	for _, s := range [...]string{
 		r.Source, r.Provider, r.Sender, string(r.Reason), r.ExternalRef,
 		r.SecretID, r.DeliveryID, r.EventID, r.Rationale,
@@ -110,6 +113,9 @@ func (d *decoder) record(r *delivery.Record, flags, state, strength byte) {
 	}
 	if flags&flagPeer != 0 {
 		copy(r.Peer[:], d.take(16))
+	}
+	if r.Kept {
+		copy(r.Spool[:], d.take(16))
 	}
 	// One copy of what is left serves all strings.
 	d.text = string(d.rest)
