@@ -84,12 +84,12 @@ func (s *Spool) stageGroup(group []*Ticket) (int, error) {
 			return i, nil
 		}
 		var err error
-		h := entryHeader{id: t.id, n: t.n, at: t.at, epoch: t.epoch}
+		h := entryHeader{id: t.id, n: t.n, at: t.at, epoch: t.epoch, moves: t.moves}
 		if s.stage, err = seg.in.appendEntry(s.stage, h, t.payload, s.opt.Rand); err != nil {
 			return len(group), err
 		}
 		length := seg.in.storedSize(len(t.payload))
-		t.to = ref{file: seg, n: t.n, off: uint32(off), length: uint32(length), epoch: t.epoch}
+		t.to = ref{file: seg, n: t.n, off: uint32(off), length: uint32(length), epoch: t.epoch, moves: t.moves}
 	}
 	return len(group), nil
 }

@@ -153,3 +153,96 @@ func TestRetainSparesWhatWasPutSince(t *testing.T) {
 	wantGet(t, s, testID(2), []byte("again"))
 	wantGet(t, s, testID(3), nil)
 }
+
+// TestLaterPutWinsWhateverIsFasterOnDisk holds back a large first Put until the
+// small second one is durable.
+func TestLaterPutWinsWhateverIsFasterOnDisk(t *testing.T) {
+	goOn := make(chan error)
+	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Sync: true, Failpoint: func(step string) error {
+		if step == "file.sync" {
+			return <-goOn
+		}
+		return nil
+	}}
+	s := openTest(t, o)
+	slow := s.Put(testID(1), 1, make([]byte, 100_000))
+	put(t, s, testID(1), 2, []byte("later"))
+	goOn <- nil
+	if err := slow.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	wantGet(t, s, testID(1), []byte("later"))
+	if st := s.Stats(); st.Items != 1 || st.Files != 0 || st.Bytes != footprint(5) {
+		t.Errorf("%+v", st)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantGet(t, openTest(t, o), testID(1), []byte("later"))
+}
+
+// TestFreeWhileMoving frees an entry after it was copied and before the copy
+// counts. It must not come back.
+func TestFreeWhileMoving(t *testing.T) {
+	hold, goOn := make(chan struct{}, 1), make(chan error)
+	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Sync: true, Failpoint: func(step string) error {
+		if step == "segment.sync" {
+			select {
+			case <-hold:
+				return <-goOn
+			default:
+			}
+		}
+		return nil
+	}}
+	s := openTest(t, o)
+	put(t, s, testID(1), 1, []byte("moving"))
+	r := s.index[testID(1)]
+	ticket := s.copyOf(r, entryHeader{id: testID(1), n: r.n, epoch: 1})
+	hold <- struct{}{}
+	s.start(ticket)
+	s.Free(testID(1))
+	goOn <- nil
+	if err := ticket.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Get(testID(1))
+	wantErr(t, err, ErrNotFound)
+	if st := s.Stats(); st.Items != 0 || st.Bytes != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestMarkAfterMoving marks an entry again that was moved with a mark. The older
+// copy is still on the disk and must not win at the next start.
+func TestMarkAfterMoving(t *testing.T) {
+	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize}
+	s := openTest(t, o)
+	put(t, s, testID(1), 1, []byte("moving"))
+	for at := range int64(4) {
+		if err := s.Settle(testID(1), 1, Mark{At: at}); err != nil {
+			t.Fatal(err)
+		}
+		r := s.index[testID(1)]
+		ticket := s.copyOf(r, entryHeader{id: testID(1), n: r.n, epoch: 1, moves: r.moves})
+		s.start(ticket)
+		if err := ticket.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := Mark{Class: 5, Epoch: 2, At: 9}
+	if err := s.Settle(testID(1), 2, last); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, o)
+	if err := s.Scan(func(e Entry) {
+		if e.Mark != last {
+			t.Errorf("mark %+v, want %+v", e.Mark, last)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

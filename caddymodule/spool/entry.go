@@ -30,6 +30,7 @@ type entryHeader struct {
 	epoch  uint32
 	length uint32 // stored bytes of the payload
 	sum    uint32 // CRC-32C of the stored payload
+	moves  uint16 // how often the entry was copied to another segment
 }
 
 // footprint returns the bytes that a stored payload takes in a file.
@@ -41,7 +42,8 @@ func footprint(length int) int64 {
 func (h *entryHeader) encode(b []byte) {
 	le := binary.LittleEndian
 	le.PutUint32(b[0:], entryMagic)
-	le.PutUint32(b[4:], formatVersion)
+	le.PutUint16(b[4:], formatVersion)
+	le.PutUint16(b[6:], h.moves)
 	le.PutUint64(b[8:], h.tag)
 	copy(b[16:32], h.id[:])
 	le.PutUint64(b[32:], h.n)
@@ -60,7 +62,7 @@ func identity(header []byte) []byte { return header[16:52] }
 // anything else: zeros, stale entries, damage, the inside of a payload.
 func decodeEntry(b []byte, tag uint64) (entryHeader, bool) {
 	le := binary.LittleEndian
-	if len(b) < headerSize || le.Uint32(b) != entryMagic || le.Uint32(b[4:]) != formatVersion ||
+	if len(b) < headerSize || le.Uint32(b) != entryMagic || le.Uint16(b[4:]) != formatVersion ||
 		le.Uint64(b[8:]) != tag || le.Uint32(b[60:]) != crc32.Checksum(b[:60], castagnoli) {
 		return entryHeader{}, false
 	}
@@ -72,6 +74,7 @@ func decodeEntry(b []byte, tag uint64) (entryHeader, bool) {
 		epoch:  le.Uint32(b[48:]),
 		length: le.Uint32(b[52:]),
 		sum:    le.Uint32(b[56:]),
+		moves:  le.Uint16(b[6:]),
 	}, true
 }
 
@@ -109,8 +112,6 @@ func decodeMark(b []byte, h *entryHeader) (Mark, bool) {
 }
 
 func markSum(b []byte, h *entryHeader) uint32 {
-	var who [16]byte
-	binary.LittleEndian.PutUint64(who[:], h.tag)
-	binary.LittleEndian.PutUint64(who[8:], h.n)
-	return crc32.Update(crc32.Checksum(who[:], castagnoli), castagnoli, b[:16])
+	whose := h.tag ^ h.n
+	return crc32.Update(uint32(whose)^uint32(whose>>32), castagnoli, b[:16])
 }

@@ -67,7 +67,7 @@ func mendSums(b []byte, tag uint64) {
 	}
 	le := binary.LittleEndian
 	le.PutUint32(b, entryMagic)
-	le.PutUint32(b[4:], formatVersion)
+	le.PutUint16(b[4:], formatVersion)
 	le.PutUint64(b[8:], tag)
 	if end := int64(payloadOff) + int64(le.Uint32(b[52:])); end <= int64(len(b)) {
 		le.PutUint32(b[56:], crc32.Checksum(b[payloadOff:end], castagnoli))

@@ -125,7 +125,8 @@ func (r *ref) check(entry []byte, h *entryHeader) {
 }
 
 // consider enters a found entry into the index if it is the best of its ID: an
-// intact one, the newest, and of two copies of the same the one with a mark.
+// intact one, the newest, and of two copies of the same one with a mark: the
+// later copy, unless the crash came before the mark was carried over to it.
 func (s *Spool) consider(id ID, r ref) {
 	s.n = max(s.n, r.n)
 	old, exists := s.index[id]
@@ -160,5 +161,8 @@ func (r ref) better(old ref) bool {
 	if r.n != old.n {
 		return r.n > old.n
 	}
-	return r.marked && !old.marked
+	if r.marked != old.marked {
+		return r.marked
+	}
+	return r.moves > old.moves
 }

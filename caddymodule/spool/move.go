@@ -141,7 +141,7 @@ func (s *Spool) copyOf(r ref, h entryHeader) *Ticket {
 	}
 	t := tickets.Get().(*Ticket)
 	t.id, t.epoch, t.n, t.at, t.payload = h.id, h.epoch, h.n, h.at, payload
-	t.move, t.from = true, now
+	t.move, t.from, t.moves = true, now, h.moves+1
 	return t
 }
 

@@ -15,8 +15,9 @@ type Ticket struct {
 	done    chan error // buffered for one
 
 	// Set when the housekeeper moves an entry.
-	move bool
-	from ref
+	move  bool
+	from  ref
+	moves uint16
 
 	to ref // where the committer wrote it
 }

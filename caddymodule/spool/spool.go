@@ -26,6 +26,7 @@ type ref struct {
 	off     uint32
 	length  uint32 // stored bytes of the payload
 	epoch   uint32
+	moves   uint16
 	marked  bool // as found at the start
 	damaged bool // as found at the start
 }

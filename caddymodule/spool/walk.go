@@ -41,7 +41,7 @@ func (w *walker) walk(f *file, visit func(ref, entryHeader)) error {
 			off += skip(entry)
 			continue
 		}
-		r := ref{file: f, n: h.n, off: uint32(off), length: h.length, epoch: h.epoch}
+		r := ref{file: f, n: h.n, off: uint32(off), length: h.length, epoch: h.epoch, moves: h.moves}
 		r.check(entry, &h)
 		visit(r, h)
 		off += r.footprint()
