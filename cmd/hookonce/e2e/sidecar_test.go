@@ -89,7 +89,13 @@ func (s *Sidecar) Caddyfile(sites string) string {
 
 func (s *Sidecar) write(t testing.TB, sites string) {
 	t.Helper()
-	if err := os.WriteFile(s.file(), []byte(s.Caddyfile(sites)), 0o600); err != nil {
+	s.writeWhole(t, s.Caddyfile(sites))
+}
+
+// writeWhole writes the Caddyfile of the next start.
+func (s *Sidecar) writeWhole(t testing.TB, caddyfile string) {
+	t.Helper()
+	if err := os.WriteFile(s.file(), []byte(caddyfile), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
