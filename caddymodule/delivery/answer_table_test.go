@@ -149,3 +149,18 @@ func TestAcceptTakesInWhatRelayLeft(t *testing.T) {
 		t.Errorf("the bytes of the new delivery are not kept: %+v", v)
 	}
 }
+
+// TestNeedsBytes: whatever is sent or held for somebody needs its bytes first; a
+// repeat of what is settled or kept does not.
+func TestNeedsBytes(t *testing.T) {
+	needs := map[VerdictKind]bool{First: true, TakeOver: true, Accepted: true, HoldNew: true}
+	for k := First; k <= HoldNew; k++ {
+		v := Verdict{Kind: k}
+		if v.NeedsBytes() != needs[k] {
+			t.Errorf("%s: %v", k, v.NeedsBytes())
+		}
+		if v.Rebound = true; !v.NeedsBytes() {
+			t.Errorf("%s that replaces lost bytes needs none", k)
+		}
+	}
+}

@@ -49,6 +49,13 @@ type Arrival struct {
 	Policy                        Policy
 	Kept                          bool   // the request bytes are, or will be, in the spool before anything is sent
 	Spool                         ID     // names those bytes; set together with Kept
+
+	// Keep is called by the store when its decision needs the request's bytes,
+	// before the decision is written: it starts to keep them and returns their
+	// name. So a repeat that needs no bytes never touches the spool. Nil: Spool
+	// names bytes that are kept already.
+	Keep func(*Verdict) (ID, error)
+
 	Problem                       Reason // why there is no safe key: ReasonNoSafeKey or ReasonAmbiguousID, else empty
 
 	Identity []Key // strongest first; the first one names a new effect
@@ -107,6 +114,12 @@ type Verdict struct {
 	BodySeen bool   // an unsigned new ID came over a known body
 	Rebound  bool   // the spool should take these bytes (the record had none)
 	Stale    ID     // kept bytes that this decision replaced; zero: none
+}
+
+// NeedsBytes reports whether the request's bytes must be kept before anybody
+// acts on the verdict.
+func (v *Verdict) NeedsBytes() bool {
+	return v.Kind == First || v.Kind == TakeOver || v.Kind == Accepted || v.Kind == HoldNew || v.Rebound
 }
 
 // Decide looks at an arrival and at what is known about its keys. It is the
