@@ -71,6 +71,10 @@ func (c *change) write(u urgency) error {
 	it := recordItem(c.after, raw)
 	it.slot = r.slot
 	c.visible(it)
+	for _, p := range c.pointers {
+		// An expired open record may have had this key until now.
+		c.s.cache.put(p.key, &item{})
+	}
 	return nil
 }
 
@@ -123,6 +127,7 @@ func (c *change) undo(err error) {
 		r.entries = append(r.entries, *e)
 	}
 	for _, e := range c.extra {
+		c.s.hidden.Store(string(e.key), true)
 		r.entries = append(r.entries, kv{key: e.key, remove: true})
 	}
 	c.s.commit.send(r)

@@ -81,12 +81,6 @@ func (g *guard) full(free, need int64) error {
 		humanize.IBytes(uint64(free)), g.dir, humanize.IBytes(uint64(need)))
 }
 
-// beforeOpen refuses to open on a disk that Badger would not survive.
-func (g *guard) beforeOpen() error {
-	_, mayAny := g.check()
-	return mayAny
-}
-
 // giveUpBallast frees the reserve, once.
 func (g *guard) giveUpBallast() bool {
 	if g.gone.Swap(true) {

@@ -13,14 +13,14 @@ import (
 
 // keeper does the housekeeping that nobody waits for.
 type keeper struct {
-	s           *Store
-	verifyLater bool
-	quit        chan struct{}
-	ended       chan struct{}
+	s          *Store
+	unverified *survey // tables to be read after the start, or nil
+	quit       chan struct{}
+	ended      chan struct{}
 }
 
-func newKeeper(s *Store, verifyLater bool) *keeper {
-	return &keeper{s: s, verifyLater: verifyLater, quit: make(chan struct{}), ended: make(chan struct{})}
+func newKeeper(s *Store, unverified *survey) *keeper {
+	return &keeper{s: s, unverified: unverified, quit: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // run looks after the disk once a second, writes the counts of duplicates and
@@ -28,7 +28,7 @@ func newKeeper(s *Store, verifyLater bool) *keeper {
 func (k *keeper) run() {
 	defer close(k.ended)
 	k.second()
-	if k.verifyLater {
+	if k.unverified != nil {
 		k.verify()
 	}
 	tick := time.NewTicker(time.Second)
@@ -74,11 +74,11 @@ func (k *keeper) second() {
 // verify reads every table. A table that was damaged on the disk makes keys look
 // as if they had never been seen, so nothing may be decided from it.
 func (k *keeper) verify() {
-	if err := k.s.db.VerifyChecksum(); err != nil {
-		err = damaged(k.s.opts.Dir, err.Error())
+	if err := k.unverified.verify(true); err != nil {
 		k.s.damaged.Store(&err)
 		k.s.opts.Logger.Error(err.Error())
 	}
+	k.unverified = nil
 }
 
 func (k *keeper) hour() {

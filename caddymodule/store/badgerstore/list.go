@@ -147,6 +147,9 @@ func (s *Store) Audit(ctx context.Context, id delivery.ID, limit int) ([]store.A
 	var all []store.AuditEntry
 	err := s.walk(ctx, prefix, prefix, func(key, val []byte) (bool, error) {
 		var e store.AuditEntry
+		if _, hidden := s.hidden.Load(string(key)); hidden {
+			return true, nil
+		}
 		if err := json.Unmarshal(val, &e); err != nil || len(key) < 17 {
 			s.corrupt.Add(1)
 			return true, nil

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -38,63 +37,72 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.guard, err = newGuard(&o); err != nil {
 		return nil, err
 	}
-	if err := s.guard.beforeOpen(); err != nil {
-		return nil, fmt.Errorf("store not opened: %w", err)
-	}
-	verifyLater, err := s.openBadger(ctx)
-	if err != nil {
+	if s.lock, err = lockDir(ctx, o.Dir, o.LockWait); err != nil {
 		return nil, err
 	}
-	if err := s.start(ctx); err != nil {
+	unverified, err := s.openFiles(ctx)
+	if err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
-	s.keeper = newKeeper(s, verifyLater)
+	s.keeper = newKeeper(s, unverified)
 	go s.commit.run()
 	go s.keeper.run()
 	return s, nil
 }
 
-// openBadger opens the database, with patience for another process.
-func (s *Store) openBadger(ctx context.Context) (verifyLater bool, err error) {
+// verifyAtOnce is how many bytes of tables are read before the first request;
+// a larger store is read behind the first requests.
+const verifyAtOnce = 384 * mib
+
+// openFiles looks at the files, opens Badger and reads what is open. It returns
+// what is still to be verified.
+func (s *Store) openFiles(ctx context.Context) (later *survey, err error) {
 	o := &s.opts
-	deadline := time.Now().Add(o.LockWait)
-	for again := true; ; {
-		sizes, err := checkFiles(o.Dir, o.EncryptionKey)
-		if err != nil {
-			return false, err
-		}
-		// Reading all tables takes about 2 ms for each MiB of them. Beyond this size it
-		// is done behind the first requests.
-		verifyLater = sizes > 384*mib
-		s.db, err = badger.OpenManaged(o.badger(!verifyLater))
-		switch {
-		case err == nil:
-			return verifyLater, nil
-		case strings.Contains(err.Error(), "Create a new file") && again:
-			// A log of length zero, left by a crash. The failed open has repaired it.
-			again = false
-		case strings.Contains(err.Error(), "Cannot acquire directory lock"):
-			if time.Now().After(deadline) {
-				return false, fmt.Errorf("%w: %s", store.ErrLocked, o.Dir)
-			}
-			select {
-			case <-ctx.Done():
-				return false, fmt.Errorf("%w: %s: %w", store.ErrLocked, o.Dir, ctx.Err())
-			case <-time.After(50 * time.Millisecond):
-			}
-		default:
-			return false, openError(o.Dir, err)
-		}
+	if _, err := s.guard.check(); err != nil {
+		return nil, fmt.Errorf("store not opened: %w", err)
+	}
+	var must uint64
+	if s.mark, must, err = openMark(o.Dir, o.Sync); err != nil {
+		return nil, err
+	}
+	found, err := surveyFiles(o.Dir, o.EncryptionKey, must)
+	if err != nil {
+		return nil, err
+	}
+	if found.bytes <= verifyAtOnce || o.verifyAll {
+		err = found.verify(false)
+		found = nil
+	}
+	if err == nil {
+		err = s.openBadger()
+	}
+	if err == nil {
+		err = s.start(ctx, must)
+	}
+	return found, err
+}
+
+// openBadger opens the database.
+func (s *Store) openBadger() error {
+	o := &s.opts
+	db, err := badger.OpenManaged(o.badger())
+	if err != nil && strings.Contains(err.Error(), "Create a new file") {
+		// A log of length zero, left by a crash. The failed open has repaired it.
+		db, err = badger.OpenManaged(o.badger())
+	}
+	switch {
+	case err == nil:
+		s.db = db
+		return nil
+	case strings.Contains(err.Error(), "Cannot acquire directory lock"):
+		return fmt.Errorf("%w: %s", store.ErrLocked, o.Dir)
+	default:
+		return openError(o.Dir, err)
 	}
 }
 
 // start reads what has to be known before the first request.
-func (s *Store) start(ctx context.Context) error {
-	m, must, err := openMark(s.opts.Dir, s.opts.Sync)
-	if err != nil {
-		return err
-	}
-	s.mark = m
+func (s *Store) start(ctx context.Context, must uint64) error {
 	has := s.db.MaxVersion()
 	if has < must {
 		return damaged(s.opts.Dir, fmt.Sprintf("the newest records are gone (the store ends at %d, it was written up to %d)", has, must))

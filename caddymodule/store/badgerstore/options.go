@@ -57,6 +57,8 @@ type Options struct {
 	// fails the write there. Nil in production.
 	Failpoint func(point string) error
 
+	// verifyAll reads every table before the store is opened, however many.
+	verifyAll bool
 	// free measures the file system; tests replace it.
 	free func(dir string) (free, total int64, err error)
 }
@@ -119,8 +121,8 @@ func (o *Options) complete() error {
 }
 
 // badger returns Badger's options: small memory, everything in the LSM tree, one
-// writer, checksums of whole tables when they are opened.
-func (o *Options) badger(verify bool) badger.Options {
+// writer. Checksums are verified by surveyFiles, as Badger panics on some damage.
+func (o *Options) badger() badger.Options {
 	b := badger.DefaultOptions(o.Dir).
 		WithSyncWrites(o.Sync).
 		WithMemTableSize(memTableSize).
@@ -139,9 +141,6 @@ func (o *Options) badger(verify bool) badger.Options {
 		WithMetricsEnabled(false).
 		WithChecksumVerificationMode(boptions.NoVerification).
 		WithLogger(badgerLogger{o.Logger})
-	if verify {
-		b = b.WithChecksumVerificationMode(boptions.OnTableRead)
-	}
 	if len(o.EncryptionKey) > 0 {
 		b = b.WithEncryptionKey(o.EncryptionKey)
 	}

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ import (
 type Store struct {
 	opts   Options
 	db     *badger.DB
+	lock   *os.File
 	guard  *guard
 	mark   *mark
 	clock  *clock
@@ -41,6 +43,7 @@ type Store struct {
 	life   sync.RWMutex // read-locked by every call, locked by Close
 	closed bool
 	number atomic.Uint64 // of lazy writes and audit entries
+	hidden sync.Map      // keys of audit entries that were taken back; there are hardly any
 
 	impossible, corrupt atomic.Int64
 	damaged             atomic.Pointer[error] // found after the start: refuse everything
@@ -174,12 +177,41 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.closeFiles())
 }
 
+// closeFiles closes what was opened, in the opposite order.
 func (s *Store) closeFiles() error {
-	err := s.mark.close()
-	if e := s.db.Close(); e != nil {
-		err = errors.Join(err, fmt.Errorf("close badger: %w", e))
+	var err error
+	if s.db != nil {
+		err = s.closeBadger()
 	}
-	return err
+	if s.mark != nil {
+		err = errors.Join(err, s.mark.close())
+	}
+	return errors.Join(err, s.lock.Close())
+}
+
+// closeBadger lets Badger write its memory table, for which it needs room. On a
+// full disk it is left as a crash would leave it; its log has everything.
+func (s *Store) closeBadger() error {
+	const need = 3 * memTableSize
+	free, _, err := s.guard.measure(s.opts.Dir)
+	if err == nil && free < min(need, s.guard.floor) && s.guard.giveUpBallast() {
+		free, _, err = s.guard.measure(s.opts.Dir)
+	}
+	if err != nil || free < min(need, s.guard.floor) {
+		return fmt.Errorf("badger is not closed in order, its log is replayed at the next start: %w", s.guard.full(free, need))
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.db.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			return fmt.Errorf("close badger: %w", err)
+		}
+		return nil
+	case <-time.After(time.Minute):
+		// Badger tries for ever when it cannot write its memory table.
+		return errors.New("badger is not closed in order: it could not write its memory table within a minute")
+	}
 }
 
 // badgerExpiry turns the end of a window into Badger's own expiry, which only

@@ -92,6 +92,7 @@ var faultTests = []testCase{
 			e.Fatalf("error %v", err)
 		}
 		if e.h.Damage == nil || e.h.Unsure {
+			e.h.Fail(e.T, e.s, nil)
 			return // this store has lost nothing
 		}
 		e.crash()
