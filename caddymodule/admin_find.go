@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
 	"github.com/hookonce/hookonce/caddymodule/store"
@@ -51,14 +52,14 @@ const maxChoices = 8
 // is often held for the very reason that its ID is that of a settled one.
 func (c *adminCall) matching(text string) (found []delivery.Record, err error) {
 	prefix := isHex(text) && len(text) >= minPrefix
-	filter := store.Filter{Text: text, All: true, Limit: store.MaxLimit}
+	filter := store.Filter{Text: firstBytes(text, maxSearched), All: true, Limit: store.MaxLimit}
 	for {
 		page, err := c.n.store.List(c.r.Context(), filter)
 		if err != nil {
 			return nil, fmt.Errorf("looking for %q: %w", text, err)
 		}
 		for _, r := range page.Records {
-			if r.DeliveryID == text || r.EventID == text || prefix && strings.HasPrefix(r.ID.String(), text) {
+			if isID(r.DeliveryID, text) || isID(r.EventID, text) || prefix && strings.HasPrefix(r.ID.String(), text) {
 				found = append(found, r)
 			}
 		}
@@ -67,6 +68,27 @@ func (c *adminCall) matching(text string) (found []delivery.Record, err error) {
 		}
 		filter.Cursor = page.Cursor
 	}
+}
+
+// maxSearched is how much of a text is searched for. Records have no more than
+// 128 bytes of an ID, and say by an ellipsis that it is longer.
+const maxSearched = 100
+
+// isID reports whether text is the ID that a record shows.
+func isID(shown, text string) bool {
+	head, cut := strings.CutSuffix(shown, "…")
+	return shown == text || cut && len(head) > maxSearched && strings.HasPrefix(text, head)
+}
+
+// firstBytes cuts a text to at most n bytes, between two characters.
+func firstBytes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
 
 func choices(found []delivery.Record) string {

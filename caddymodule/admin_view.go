@@ -98,7 +98,7 @@ func timeline(r *delivery.Record, audit []store.AuditEntry) []fact {
 		facts = append(facts, fact{moment(r.LastSeen), fmt.Sprintf("seen again (%d times in all)", r.Seen)})
 	}
 	for _, e := range audit {
-		facts = append(facts, fact{e.At, fmt.Sprintf("%s by %s, %s to %s: %s", e.Action, e.Actor, e.From, e.To, e.Why)})
+		facts = append(facts, fact{e.At, fmt.Sprintf("%s by %s, %s to %s: %s", actionOf(&e), e.Actor, e.From, e.To, e.Why)})
 	}
 	slices.SortStableFunc(facts, func(a, b fact) int { return cmp.Compare(a.At.UnixMilli(), b.At.UnixMilli()) })
 	return facts

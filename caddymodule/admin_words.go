@@ -4,7 +4,10 @@
 package caddymodule
 
 import (
+	"strings"
+
 	"github.com/hookonce/hookonce/caddymodule/delivery"
+	"github.com/hookonce/hookonce/caddymodule/store"
 )
 
 // The actions of an operator.
@@ -36,6 +39,18 @@ func possibleActions(r *delivery.Record) []string {
 		return []string{actForget}
 	default:
 		return []string{}
+	}
+}
+
+// actionOf is the action behind an entry of the audit trail.
+func actionOf(e *store.AuditEntry) string {
+	switch {
+	case e.Action == delivery.OperatorSend.String() && e.From == delivery.Held.String():
+		return actRelease
+	case e.Action == delivery.OperatorSend.String():
+		return actRetry
+	default:
+		return strings.TrimPrefix(e.Action, "operator_")
 	}
 }
 

@@ -56,7 +56,7 @@ Reason and actor are kept in the audit trail. Each delivery is named by its ID,
 by the first 8 or more digits of that, or by the provider's own ID.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("which delivery? %s shows their IDs", f.command("list"))
+				return fmt.Errorf("which delivery? %s shows the IDs of the open ones", f.command("list"))
 			}
 			return nil
 		},
@@ -160,7 +160,7 @@ func printAudit(cmd *cobra.Command, trail []store.AuditEntry) error {
 	fmt.Fprintln(w, "TIME\tID\tROUTE\tACTION\tCHANGE\tACTOR\tREASON")
 	for _, e := range trail {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s to %s\t%s\t%s\n", localTime(e.At), e.ID[:min(len(e.ID), minPrefix)],
-			visible(e.Source), e.Action, e.From, e.To, visible(e.Actor), visible(e.Why))
+			visible(e.Source), actionOf(&e), e.From, e.To, visible(e.Actor), visible(e.Why))
 	}
 	return w.Flush()
 }

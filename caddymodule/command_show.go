@@ -27,7 +27,12 @@ func showCommand() *cobra.Command {
 Shows all that is known about a delivery, except its body, and the commands that
 can be given now. It is named by its ID, by the first 8 or more digits of that,
 or by the provider's own delivery or event ID.`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("want one ID; %s shows those of the open deliveries", server.command("list"))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var d showView
 			if err := server.call(http.MethodGet, deliveryPath(args[0]), nil, nil, &d); err != nil {
@@ -80,7 +85,11 @@ func deliveryRows(d *showView) (rows [][2]string) {
 	add("reason", d.Reason)
 	add("identity", fmt.Sprintf("%s (confidence %s)", d.Strength, d.Confidence))
 	add("verified by", "secret "+cmp.Or(d.Secret, "-"))
-	add("seen", fmt.Sprintf("%d times, first %s, last %s", d.Seen, localTime(d.Created), localTime(d.LastSeen)))
+	if d.Seen == 1 {
+		add("seen", "once, "+localTime(d.Created))
+	} else {
+		add("seen", fmt.Sprintf("%d times, first %s, last %s", d.Seen, localTime(d.Created), localTime(d.LastSeen)))
+	}
 	attempts := fmt.Sprintf("%d", d.Attempts)
 	if d.Attempts > 0 {
 		attempts += ", last " + localTime(d.SentAt)
@@ -127,12 +136,21 @@ func printRequest(out io.Writer, d *showView) {
 }
 
 // advice is when to take an action.
-var advice = map[string]string{
-	actConfirm: "The app did it (you looked there): nothing is sent.",
-	actRetry:   "The app did not do it, or may do it twice: send it now.",
-	actRelease: "It is an event of its own: send it now.",
-	actDrop:    "It must not be sent (add --duplicate-of <id> when it repeats another).",
-	actForget:  "Its next delivery is to count as the first, and be forwarded.",
+func advice(action, state string) string {
+	switch {
+	case action == actConfirm:
+		return "The app did it (you looked there): nothing is sent."
+	case action == actRetry && state == "uncertain":
+		return "The app did not do it, or may do it twice: send it now."
+	case action == actRetry:
+		return "Send it now."
+	case action == actRelease:
+		return "It is an event of its own: send it now."
+	case action == actDrop:
+		return "It must not be sent (add --duplicate-of <id> when it repeats another)."
+	default:
+		return "Forget it: its next delivery counts as the first, and is forwarded."
+	}
 }
 
 // printNext says what can be done, with the commands to copy.
@@ -143,7 +161,7 @@ func printNext(out io.Writer, d *showView, server *serverFlags) {
 	}
 	fmt.Fprint(out, "\nWhat you can do\n")
 	for _, action := range d.Can {
-		fmt.Fprintf(out, "  %s\n", advice[action])
+		fmt.Fprintf(out, "  %s\n", advice(action, d.State))
 		if d.CannotSend != "" && (action == actRetry || action == actRelease) {
 			fmt.Fprintf(out, "      not possible now: %s\n", visible(d.CannotSend))
 			continue
