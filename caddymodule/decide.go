@@ -12,19 +12,18 @@ import (
 	"github.com/hookonce/hookonce/caddymodule/store"
 )
 
-// decide asks the store, keeps the bytes where they may be needed, and acts on
-// the verdict.
+// decide asks the store, which keeps the bytes where they may be needed, and
+// acts on the verdict.
 func (c *call) decide() error {
-	n := c.lease.Value()
-	v, settled, err := n.store.Peek(c.r.Context(), &c.arrival)
+	v, err := c.reserve(c.lease.Value())
 	if err != nil {
 		return c.storeError(err)
 	}
-	if !settled {
-		if v, err = c.reserve(n, v.Kind == delivery.HoldNew); err != nil {
-			return err
-		}
-	}
+	return c.act(v)
+}
+
+// act does what a durable verdict says.
+func (c *call) act(v delivery.Verdict) error {
 	c.verdict = v
 	c.h.metrics.verdict(v)
 	switch v.Kind {
@@ -45,37 +44,24 @@ func (c *call) decide() error {
 	}
 }
 
-// reserve keeps the bytes and writes the decision, both at once: the spool
-// flushes beside the store, and nothing goes on before both are durable (I2).
-// What is held for a person is kept first: nobody sends it again if its bytes
-// are missing.
-func (c *call) reserve(n *node, keepFirst bool) (delivery.Verdict, error) {
-	payload := c.encode()
-	if err := n.spool.Room(len(payload)); err != nil { // T5
-		return delivery.Verdict{}, c.storeError(err)
-	}
-	name := n.spoolName()
-	c.arrival.Kept, c.arrival.Spool = true, name
-	ticket := n.spool.Put(name, 0, payload)
-	var kept error
-	if keepFirst {
-		if kept = ticket.Wait(); kept != nil {
-			return delivery.Verdict{}, c.storeError(kept)
-		}
-	}
+// reserve makes the decision durable, and the bytes with it: the spool flushes
+// beside the store, and nothing goes on before both are durable (I2).
+func (c *call) reserve(n *node) (delivery.Verdict, error) {
+	c.arrival.Kept, c.arrival.Keep = true, c.keep
 	v, err := n.store.Reserve(detachedFrom(c.r), &c.arrival)
-	if !keepFirst {
-		kept = ticket.Wait()
+	if c.ticket == nil {
+		return v, err
 	}
+	kept := c.ticket.Wait()
+	c.ticket = nil
 	switch {
 	case err != nil: // O32: nothing was sent
-		n.spool.Free(name)
-		return v, c.storeError(err)
-	case v.Record.Spool != name: // lost a race: the winner's bytes count
-		n.spool.Free(name)
-		return v, nil
+		n.spool.Free(c.arrival.Spool)
+		return v, err
 	case kept != nil:
-		return v, c.unkept(n, v, kept)
+		c.unkept(n, v)
+		n.spool.Free(v.Stale)
+		return v, kept
 	}
 	if !v.Stale.IsZero() {
 		n.spool.Free(v.Stale)
@@ -83,16 +69,31 @@ func (c *call) reserve(n *node, keepFirst bool) (delivery.Verdict, error) {
 	return v, nil
 }
 
+// keep starts to keep the bytes; the store calls it when its decision needs
+// them. What is held, or owed already, is on the disk before the decision is:
+// nobody sends it again if its bytes are missing.
+func (c *call) keep(v *delivery.Verdict) (delivery.ID, error) {
+	n := c.lease.Value()
+	payload := c.encode()
+	if err := n.spool.Room(len(payload)); err != nil { // T5
+		return delivery.ID{}, err
+	}
+	c.arrival.Spool = n.spoolName()
+	ticket := n.spool.Put(c.arrival.Spool, 0, payload)
+	if v.Record.Owed || v.Kind != delivery.First && v.Kind != delivery.TakeOver {
+		return c.arrival.Spool, ticket.Wait()
+	}
+	c.ticket = ticket
+	return c.arrival.Spool, nil
+}
+
 // unkept undoes a claim whose bytes could not be kept. Nothing was sent, so the
 // effect is known not to be done, and the provider is asked to return.
-func (c *call) unkept(n *node, v delivery.Verdict, cause error) error {
-	if v.Record.State == delivery.Running {
-		n.settle(v.Record.ID, delivery.Event{
-			Kind: delivery.NotDoneRetry, At: c.h.now().UnixMilli(), Epoch: v.Record.Epoch,
-			Reason: delivery.ReasonNotDelivered,
-		})
-	}
-	return c.storeError(cause)
+func (c *call) unkept(n *node, v delivery.Verdict) {
+	n.settle(v.Record.ID, delivery.Event{
+		Kind: delivery.NotDoneRetry, At: c.h.now().UnixMilli(), Epoch: v.Record.Epoch,
+		Reason: delivery.ReasonNotDelivered,
+	})
 }
 
 // storeError refuses with a status that brings the provider back: fail closed.
@@ -110,21 +111,16 @@ func (c *call) await() error {
 	f := n.hub.join(id)
 	defer n.hub.leave(id, f)
 
-	// The attempt may have ended between our first look and the join.
+	// The attempt may have ended between our first look and the join. Whatever
+	// the store says now is the truth, also that this delivery may be sent.
 	v, settled, err := n.store.Peek(c.r.Context(), &c.arrival)
 	switch {
 	case err != nil:
 		return c.storeError(err)
 	case !settled:
-		// It failed meanwhile, and this delivery may be the one that is sent. The
-		// provider's next try finds the same; asking for it keeps this path simple.
-		return c.retryLater("in_flight_failed", 1, nil)
+		return c.decideAgain()
 	case v.Kind != delivery.Join:
-		c.verdict = v
-		if v.Kind == delivery.Duplicate {
-			return c.answerDuplicate()
-		}
-		return c.answerFixed("held")
+		return c.act(v)
 	}
 	timer := time.NewTimer(c.h.inflightWait)
 	defer timer.Stop()
@@ -136,4 +132,13 @@ func (c *call) await() error {
 	case <-c.r.Context().Done():
 		return nil
 	}
+}
+
+// decideAgain starts over after an attempt ended while we looked. A delivery
+// that loses this race time and again is asked to come back.
+func (c *call) decideAgain() error {
+	if c.again++; c.again > 3 {
+		return c.retryInFlight()
+	}
+	return c.decide()
 }

@@ -53,7 +53,6 @@ type Handler struct {
 	inflightWait    time.Duration
 	upstreamTimeout time.Duration
 	bodyTimeout     time.Duration
-	retryAfter      string
 
 	server  atomic.Pointer[caddyhttp.Server] // the server that this route was last seen in
 	logger  *zap.Logger
