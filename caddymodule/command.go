@@ -31,7 +31,7 @@ func webhookCommand(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	cmd.AddCommand(listCommand(), showCommand())
 	cmd.AddCommand(actionCommands()...)
-	cmd.AddCommand(auditCommand(), signCommand(), sendCommand(), providersCommand())
+	cmd.AddCommand(auditCommand(), signCommand(), sendCommand(), providersCommand(), storeCommand())
 }
 
 // programName is how the user called this program, for commands that he can
