@@ -17,7 +17,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
-	"github.com/hookonce/hookonce/caddymodule/identity"
 	"github.com/hookonce/hookonce/caddymodule/verify"
 )
 
@@ -26,7 +25,6 @@ const (
 	defaultMaxBody         = 1 << 20
 	defaultBodyTimeout     = 10 * time.Second
 	defaultUpstreamTimeout = 60 * time.Second
-	clockSkew              = 60 * time.Second
 )
 
 // Provision compiles the route. Everything that can be wrong in a
@@ -233,50 +231,6 @@ func (h *Handler) inflightStatus() int {
 		return h.RetryStatus
 	}
 	return h.preset.Responses.InFlight
-}
-
-// compileWindows sets the windows and warns where one is below what the
-// provider needs.
-func (h *Handler) compileWindows() error {
-	hz := h.preset.Horizons
-	set := identity.Windows{
-		ID: time.Duration(h.Window), Body: time.Duration(h.BodyWindow), Fallback: time.Duration(h.FallbackWindow),
-	}
-	need := identity.Horizons{
-		Retry: time.Duration(hz.Retry), Resend: time.Duration(hz.Resend),
-		Skew: clockSkew, SignedTimestamp: h.verifierHasTime(), Tolerance: h.tolerance(),
-	}
-	if need.SignedTimestamp {
-		// Repeats of a provider are stamped anew; a captured body is stale soon.
-		need.Tolerance = max(need.Tolerance, 0)
-	}
-	for _, s := range need.Shortfalls(set) {
-		h.logger.Warn(s.String(), zap.String("route", h.Name), zap.String("declared_at", h.DeclaredAt))
-	}
-	window := orDefault(set.ID, time.Duration(hz.Window))
-	h.policy.Window = window.Milliseconds()
-	h.policy.BodyWindow = orDefault(set.Body, time.Duration(hz.BodyWindow)).Milliseconds()
-	h.fallbackWindow = orDefault(set.Fallback, time.Duration(hz.FallbackWindow))
-	return nil
-}
-
-func (h *Handler) effectiveScheme() verify.Scheme {
-	if h.Verify != nil && h.Provider != "" {
-		return h.preset.Scheme.Override(*h.Verify)
-	}
-	return h.preset.Scheme
-}
-
-func (h *Handler) verifierHasTime() bool {
-	s := h.effectiveScheme()
-	return !s.Timestamp.IsZero() && s.Covers().Time
-}
-
-func (h *Handler) tolerance() time.Duration {
-	if t := time.Duration(h.effectiveScheme().Timestamp.Tolerance); t > 0 {
-		return t
-	}
-	return 300 * time.Second
 }
 
 // warn reports what works, but not as its owner may think.
