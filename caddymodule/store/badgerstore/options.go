@@ -57,6 +57,9 @@ type Options struct {
 	// fails the write there. Nil in production.
 	Failpoint func(point string) error
 
+	// memTable is the size of Badger's memory tables; tests make it small, so that
+	// tables are written and merged all the time.
+	memTable int64
 	// verifyAll reads every table before the store is opened, however many.
 	verifyAll bool
 	// free measures the file system; tests replace it.
@@ -114,6 +117,9 @@ func (o *Options) complete() error {
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) error { return nil }
 	}
+	if o.memTable == 0 {
+		o.memTable = memTableSize
+	}
 	if o.free == nil {
 		o.free = statFree
 	}
@@ -125,7 +131,7 @@ func (o *Options) complete() error {
 func (o *Options) badger() badger.Options {
 	b := badger.DefaultOptions(o.Dir).
 		WithSyncWrites(o.Sync).
-		WithMemTableSize(memTableSize).
+		WithMemTableSize(o.memTable).
 		WithNumMemtables(2).
 		WithNumLevelZeroTables(2).
 		WithNumLevelZeroTablesStall(8).
@@ -135,7 +141,7 @@ func (o *Options) badger() badger.Options {
 		WithBlockCacheSize(8 << 20).
 		WithIndexCacheSize(0).
 		WithValueLogFileSize(1 << 20).
-		WithValueThreshold(1 << 20).
+		WithValueThreshold(min(1<<20, o.memTable/8)).
 		WithNumVersionsToKeep(1).
 		WithDetectConflicts(false).
 		WithMetricsEnabled(false).
