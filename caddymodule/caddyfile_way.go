@@ -38,7 +38,7 @@ func (p *directive) upstream() error {
 			return err
 		}
 	}
-	if _, err := u.forwarder(); err != nil {
+	if _, err := (&Upstream{Addresses: u.Addresses}).forwarder(); err != nil {
 		return d.WrapErr(err)
 	}
 	p.out.Upstream = u
