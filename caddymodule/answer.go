@@ -75,6 +75,9 @@ func (c *call) reply(status int, word string, retryAfter int) {
 
 // answerFixed answers what is in our hands: parked, held or taken in.
 func (c *call) answerFixed(word string) error {
+	if err := c.keepAgain(); err != nil {
+		return c.storeError(err)
+	}
 	c.reply(http.StatusOK, word, 0)
 	c.logDecision()
 	return nil

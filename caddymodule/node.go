@@ -102,7 +102,8 @@ func (n *node) close() error {
 	openNodes.remove(n)
 	n.stop()
 	n.done.Wait()
-	return errors.Join(n.spool.Close(), n.store.Close())
+	// The notes in the spool stand for outcomes until the store has written them.
+	return errors.Join(n.store.Close(), n.spool.Close())
 }
 
 // loadPepper reads the key of all aliases, or makes it at the first start.

@@ -103,7 +103,7 @@ func (n *node) matchSpool(ctx context.Context) error {
 	})
 	for spoolID, id := range open {
 		if !present[spoolID] {
-			n.logger.Error("the kept request of an open delivery is missing; it cannot be sent again from here",
+			n.logger.Warn("the request of an open delivery is not kept; it can be sent from here after the provider delivered it again",
 				zap.String("delivery", id.String()))
 		}
 	}

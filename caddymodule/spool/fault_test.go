@@ -137,7 +137,7 @@ func TestFailedFlushFailsTheGroupAndTheSegment(t *testing.T) {
 	}
 	wantGet(t, s, testID(0), []byte("first"))
 	s.Free(testID(0))
-	s.tidy()
+	s.sweep(time.Now())
 	if _, err := os.Stat(old.path); !os.IsNotExist(err) {
 		t.Errorf("the worn segment was kept for recycling: %v", err)
 	}

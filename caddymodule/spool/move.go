@@ -3,7 +3,10 @@
 
 package spool
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 const (
 	// minSegments is how many segments may hold entries before any is tidied up.
@@ -15,33 +18,45 @@ const (
 // housekeeper does what nobody should wait for.
 func (s *Spool) housekeeper() {
 	defer s.crew.Done()
+	rest := time.NewTimer(reuseAfter)
+	defer rest.Stop()
 	for {
 		select {
 		case <-s.stop:
-			s.sweep()
+			s.sweep(s.opt.Now())
 			return
 		case <-s.chore:
-			s.tidy()
+		case <-rest.C:
 		}
+		s.tidy()
+		rest.Reset(reuseAfter)
 	}
 }
 
 // tidy removes files, keeps a spare segment ready and moves the last entries out
 // of nearly empty segments.
 func (s *Spool) tidy() {
-	s.sweep()
+	s.sweep(s.opt.Now().Add(-reuseAfter))
 	s.prepare()
 	for f := s.sparse(); f != nil; f = s.sparse() {
 		s.empty(f)
 	}
 }
 
-// sweep removes files that are gone. A file that cannot be removed is found again
-// at the next start, when Retain drops its entries.
-func (s *Spool) sweep() {
+// sweep removes files that are gone since the given time or longer: until then a
+// start after a crash needs their marks. A file that cannot be removed is found
+// again at the next start, when Retain drops its entries.
+func (s *Spool) sweep(since time.Time) {
 	s.mu.Lock()
-	trash := s.trash
-	s.trash = nil
+	var trash, resting []*file
+	for _, f := range s.trash {
+		if f.freedAt.After(since) {
+			resting = append(resting, f)
+		} else {
+			trash = append(trash, f)
+		}
+	}
+	s.trash = resting
 	s.mu.Unlock()
 	for _, f := range trash {
 		if f.f != nil {

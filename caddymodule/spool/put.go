@@ -148,8 +148,9 @@ func (s *Spool) retire(f *file) {
 	if f.state != closed || f.items > 0 || f.pins > 0 {
 		return
 	}
+	f.freedAt = s.opt.Now()
 	if !f.single && !f.worn && len(s.spares) < maxSpares {
-		f.state, f.freedAt = spare, s.opt.Now()
+		f.state = spare
 		s.spares = append(s.spares, f)
 		return
 	}

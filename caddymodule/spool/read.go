@@ -52,6 +52,15 @@ func (s *Spool) Has(id ID) (epoch uint32, ok bool) {
 	return r.epoch, ok
 }
 
+// Readable reports whether there is an entry under id that the start found intact.
+// It looks at memory alone.
+func (s *Spool) Readable(id ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.index[id]
+	return ok && r.unreadable() == nil
+}
+
 // acquire finds an entry and keeps its place from being recycled until release.
 func (s *Spool) acquire(id ID) (ref, error) {
 	s.mu.Lock()
