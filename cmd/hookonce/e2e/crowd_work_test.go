@@ -112,18 +112,19 @@ func (c *Crowd) send(rng *rand.Rand) {
 func (c *Crowd) pick(rng *rand.Rand) *Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	known := len(c.events)
 	switch n := rng.IntN(100); {
-	case n < 60 && len(c.due) > 0:
+	case n < 50 && len(c.due) > 0:
 		i := rng.IntN(len(c.due))
 		e := c.due[i]
 		c.due = append(c.due[:i], c.due[i+1:]...)
 		return e
-	case n < 80 && len(c.events) > 0: // a recent one, perhaps in flight
-		return c.events[len(c.events)-1-rng.IntN(min(len(c.events), 3*senders))]
-	case n < 85 && len(c.events) > 0:
-		return c.events[rng.IntN(len(c.events))]
+	case n >= 80 && n < 95 && known > 0: // a recent one, perhaps in flight
+		return c.events[known-1-rng.IntN(min(known, 3*senders))]
+	case n >= 95 && known > 0:
+		return c.events[rng.IntN(known)]
 	}
-	e := newEvent(c.seed, len(c.events), c.choose)
+	e := newEvent(c.seed, known, c.choose)
 	c.events = append(c.events, e)
 	return e
 }
