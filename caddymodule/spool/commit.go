@@ -67,9 +67,8 @@ func (s *Spool) commit(group []*Ticket) {
 
 // stageGroup encodes as many entries as go into one write, at least one.
 func (s *Spool) stageGroup(group []*Ticket) (int, error) {
-	first := s.reserved(len(group[0].payload))
-	if err := s.useSegment(first); err != nil {
-		return len(group), err
+	if err := s.useSegment(group[0]); err != nil {
+		return alike(group), err
 	}
 	seg := s.active
 	s.stage = s.stage[:0]
@@ -92,6 +91,16 @@ func (s *Spool) stageGroup(group []*Ticket) (int, error) {
 		t.to = ref{file: seg, n: t.n, off: uint32(off), length: uint32(length), epoch: t.epoch, moves: t.moves}
 	}
 	return len(group), nil
+}
+
+// alike returns how many tickets at the front are moves, or are not. Without a
+// segment these have to fail, but moves may go where new entries may not.
+func alike(group []*Ticket) int {
+	n := 1
+	for n < len(group) && group[n].move == group[0].move {
+		n++
+	}
+	return n
 }
 
 // flush writes what is staged and makes it durable. After a failure the segment
@@ -154,13 +163,16 @@ func (s *Spool) leave() {
 	}
 }
 
-// useSegment makes sure that the active segment has room for size bytes.
-func (s *Spool) useSegment(size int64) error {
-	if s.active != nil && s.active.end+size <= s.active.limit() {
+// useSegment makes sure that the active segment has room for an entry.
+func (s *Spool) useSegment(t *Ticket) error {
+	if s.active != nil && s.active.end+s.reserved(len(t.payload)) <= s.active.limit() {
 		return nil
 	}
-	seg, err := s.nextSegment()
+	seg, err := s.nextSegment(t.move)
 	if err != nil {
+		if !t.move {
+			s.askForRoom()
+		}
 		return err
 	}
 	in, err := newIncarnation(s.opt.Key, s.opt.Rand)
@@ -178,13 +190,22 @@ func (s *Spool) useSegment(size int64) error {
 	return nil
 }
 
+// askForRoom lets every segment be tidied up again, because a new entry found no
+// room. Moves do not ask: one that fails would be tried for ever.
+func (s *Spool) askForRoom() {
+	s.mu.Lock()
+	s.turns++
+	s.mu.Unlock()
+	wake(s.chore)
+}
+
 // nextSegment takes a spare segment, or makes one when none has rested long
 // enough, or takes an unrested one when none can be made.
-func (s *Spool) nextSegment() (*file, error) {
+func (s *Spool) nextSegment(move bool) (*file, error) {
 	if seg := s.takeSpare(s.opt.Now().Add(-reuseAfter)); seg != nil {
 		return seg, nil
 	}
-	seg, err := s.createSegment()
+	seg, err := s.createSegment(move)
 	if err != nil {
 		if seg := s.takeSpare(s.opt.Now().Add(reuseAfter)); seg != nil {
 			return seg, nil

@@ -4,6 +4,7 @@
 package spool
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -213,5 +214,48 @@ func TestOldEntriesDoNotPinSegments(t *testing.T) {
 		}
 		s = openTest(t, o)
 		check()
+	})
+}
+
+// TestSparseSegmentsGiveTheirSpaceBack fills the spool, frees three of four
+// entries in each segment, and asks for the room that this makes.
+func TestSparseSegmentsGiveTheirSpaceBack(t *testing.T) {
+	variants(t, func(t *testing.T, o Options) {
+		o.MaxSize = 8 * minSegmentSize
+		s := openTest(t, o)
+		n := 0
+		var err error
+		for ; err == nil; n++ {
+			err = s.Put(testID(n), 1, testPayload(n, 60_000)).Wait()
+		}
+		wantErr(t, err, ErrFull)
+		if n < 30 {
+			t.Fatalf("full after %d entries", n)
+		}
+		for round := range 5 {
+			first := 1000 * round
+			for i := range 34 {
+				if i%4 != 0 || round > 0 {
+					s.Free(testID(first + i))
+				}
+			}
+			first += 1000
+			for i := range 18 {
+				err := s.Put(testID(first+i), 1, testPayload(i, 60_000)).Wait()
+				if errors.Is(err, ErrFull) {
+					s.tidy()
+					err = s.Put(testID(first+i), 1, testPayload(i, 60_000)).Wait()
+				}
+				if err != nil {
+					t.Fatalf("round %d, entry %d: %v; %+v", round, i, err, s.Stats())
+				}
+			}
+			if st := s.Stats(); st.Disk > o.MaxSize+3*minSegmentSize {
+				t.Errorf("%d bytes on disk", st.Disk)
+			}
+		}
+		for i := 0; i < n-1; i += 4 {
+			wantGet(t, s, testID(i), testPayload(i, 60_000))
+		}
 	})
 }

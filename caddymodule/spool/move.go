@@ -36,6 +36,8 @@ func (s *Spool) housekeeper() {
 // tidy removes files, keeps a spare segment ready and moves the last entries out
 // of nearly empty segments.
 func (s *Spool) tidy() {
+	s.tidyMu.Lock()
+	defer s.tidyMu.Unlock()
 	s.sweep(s.opt.Now().Add(-reuseAfter))
 	s.prepare()
 	for f := s.sparse(); f != nil; f = s.sparse() {
@@ -75,7 +77,7 @@ func (s *Spool) prepare() {
 	if !need {
 		return
 	}
-	seg, err := s.createSegment()
+	seg, err := s.createSegment(false)
 	if err != nil {
 		return
 	}

@@ -49,8 +49,8 @@ const (
 type Options struct {
 	// Dir is the directory, made with mode 0700 when it does not exist.
 	Dir string
-	// MaxSize bounds the bytes on disk. Default: 2 GiB. Two segments of slack for
-	// the one being written and the next one come on top.
+	// MaxSize bounds the bytes on disk. Default: 2 GiB. Up to three segments come on
+	// top: the one being written, the next one and one to move entries to.
 	MaxSize int64
 	// MaxItems bounds the number of entries. Default: 100,000.
 	MaxItems int

@@ -78,8 +78,8 @@ func (f *file) writeAt(b []byte, off int64) error {
 
 // createSegment makes a segment file full of zeros. Only blocks that were written
 // once, and not merely allocated, keep later flushes free of metadata.
-func (s *Spool) createSegment() (*file, error) {
-	if err := s.reserveSegment(); err != nil {
+func (s *Spool) createSegment(move bool) (*file, error) {
+	if err := s.reserveSegment(move); err != nil {
 		return nil, err
 	}
 	path := s.path(fmt.Sprintf("%08x%s", s.fileNo.Add(1), segmentExt))
@@ -95,15 +95,20 @@ func (s *Spool) createSegment() (*file, error) {
 	return seg, nil
 }
 
-// reserveSegment asks whether there is room for one more segment.
-func (s *Spool) reserveSegment() error {
+// reserveSegment asks whether there is room for one more segment. The last one
+// is for entries that are moved, because they make room.
+func (s *Spool) reserveSegment(move bool) error {
 	if err := s.opt.MinFree(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size := s.opt.SegmentSize
-	if int64(len(s.segments)+s.making)*size+s.fileBytes > s.opt.MaxSize+size {
+	room := s.opt.MaxSize + size - int64(len(s.segments)+s.making)*size - s.fileBytes
+	if move {
+		room += size
+	}
+	if room < 0 {
 		return ErrFull
 	}
 	s.making++

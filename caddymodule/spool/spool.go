@@ -64,6 +64,8 @@ type Spool struct {
 	stage    []byte
 	solo     [1]*Ticket
 
+	tidyMu sync.Mutex // held while tidying up
+
 	kick  chan struct{} // wakes the committer
 	chore chan struct{} // wakes the housekeeper
 	stop  chan struct{}
