@@ -36,7 +36,7 @@ func (s *Store) change(before *value, after *delivery.Record) change {
 		s: s, before: &before.rec, after: after,
 		evidence: before.evidence, counted: before.counted,
 	}
-	if after.ExpiresAt != 0 && after.Changed != before.rec.Changed {
+	if after.ExpiresAt != 0 && (after.Changed != before.rec.Changed || after.State != before.rec.State) {
 		after.ExpiresAt += max(0, s.clock.read()-after.Changed)
 	}
 	if before.rec.State == delivery.Running {

@@ -19,8 +19,9 @@ type clock struct {
 	mu     sync.Mutex
 	base   int64 // Unix ms at the moment start
 	start  time.Duration
-	offset int64         // of the wall clock since it jumped
-	since  time.Duration // when it jumped; 0: it did not
+	jumped bool          // the wall clock is ahead and not believed yet
+	offset int64         // by how much
+	since  time.Duration // since when
 }
 
 const (
@@ -44,18 +45,18 @@ func (c *clock) read() int64 {
 	own := c.base + (mono - c.start).Milliseconds()
 	ahead := wall - own
 	if ahead <= 0 {
-		c.since = 0
+		c.jumped = false
 		return own
 	}
 	if ahead > jumpLimit {
-		if c.since == 0 || abs(ahead-c.offset) > jumpLimit {
-			c.offset, c.since = ahead, max(mono, 1)
+		if !c.jumped || abs(ahead-c.offset) > jumpLimit {
+			c.jumped, c.offset, c.since = true, ahead, mono
 		}
 		if mono-c.since < settleTime {
 			return own
 		}
 	}
-	c.base, c.start, c.since = wall, mono, 0
+	c.base, c.start, c.jumped = wall, mono, false
 	return wall
 }
 
@@ -64,7 +65,7 @@ func (c *clock) paused() bool {
 	c.read()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.since != 0
+	return c.jumped
 }
 
 func abs(n int64) int64 {

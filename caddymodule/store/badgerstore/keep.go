@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
-	"github.com/hookonce/hookonce/caddymodule/store"
 )
 
 // keeper does the housekeeping that nobody waits for.
 type keeper struct {
 	s          *Store
 	unverified *survey // tables to be read after the start, or nil
+	jumped     bool    // the wall clock, and we said so
 	quit       chan struct{}
 	ended      chan struct{}
 }
@@ -59,8 +59,14 @@ func (k *keeper) stop() {
 	<-k.ended
 }
 
-// second measures the store and looks after the ballast.
+// second measures the store and looks after the ballast and the clock.
 func (k *keeper) second() {
+	if jumped := k.s.clock.paused(); jumped != k.jumped {
+		k.jumped = jumped
+		if jumped {
+			k.s.opts.Logger.Warn("store: the wall clock jumped ahead; windows go on by the old time until it has agreed with itself for two hours")
+		}
+	}
 	var size int64
 	for _, level := range k.s.db.Levels() {
 		size += level.Size
@@ -171,5 +177,3 @@ func (s *Store) prolong(id delivery.ID, now int64) {
 		s.commit.send(r)
 	}
 }
-
-var _ = store.ErrFull

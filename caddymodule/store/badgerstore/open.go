@@ -32,6 +32,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store directory: %w", err)
 	}
+	if info, err := os.Stat(o.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		o.Logger.Warn("store directory " + o.Dir + " is open to other users; chmod 700 closes it")
+	}
 	s := &Store{opts: o}
 	var err error
 	if s.guard, err = newGuard(&o); err != nil {

@@ -148,7 +148,8 @@ func (o *Options) badger() badger.Options {
 		WithChecksumVerificationMode(boptions.NoVerification).
 		WithLogger(badgerLogger{o.Logger})
 	if len(o.EncryptionKey) > 0 {
-		b = b.WithEncryptionKey(o.EncryptionKey)
+		// Badger panics without a cache for the indexes it has decrypted.
+		b = b.WithEncryptionKey(o.EncryptionKey).WithIndexCacheSize(16 << 20)
 	}
 	return b
 }

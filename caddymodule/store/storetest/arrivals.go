@@ -4,6 +4,7 @@
 package storetest
 
 import (
+	"errors"
 	"time"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
@@ -83,6 +84,39 @@ var arrivalTests = []testCase{
 		e.refuse(key(1), delivery.Event{Kind: delivery.Claim, Boot: e.boot}, delivery.ErrNotYet)
 		e.h.Clock.Advance(time.Minute)
 		e.reserve(e.signed(1), delivery.TakeOver)
+	}},
+	{"bytes are asked for when the decision needs them", func(e *env) {
+		asked := 0
+		ask := func(a *delivery.Arrival) *delivery.Arrival {
+			a.Keep = func(v *delivery.Verdict) (delivery.ID, error) {
+				asked++
+				return delivery.ID{byte(asked)}, nil
+			}
+			return a
+		}
+		e.reserve(ask(e.signed(1)), delivery.First)
+		e.reserve(ask(e.signed(1)), delivery.Join)
+		if r := e.want(key(1), delivery.Running, ""); asked != 1 || !r.Kept || r.Spool != (delivery.ID{1}) {
+			e.Fatalf("asked %d times, %+v", asked, r)
+		}
+		e.apply(key(1), delivery.Event{Kind: delivery.NotDoneFinal, Epoch: 1, Reason: delivery.ReasonRefused})
+		v := e.reserve(ask(e.signed(1)), delivery.TakeOver)
+		if asked != 2 || v.Record.Spool != (delivery.ID{2}) || v.Stale != (delivery.ID{1}) {
+			e.Fatalf("asked %d times, %+v", asked, v)
+		}
+		e.crash()
+		if r := e.want(key(1), delivery.Running, ""); r.Spool != (delivery.ID{2}) {
+			e.Fatalf("after a crash: %+v", r)
+		}
+	}},
+	{"bytes that cannot be kept refuse the delivery", func(e *env) {
+		a := e.signed(1)
+		a.Keep = func(*delivery.Verdict) (delivery.ID, error) { return delivery.ID{}, errDisk }
+		if _, err := e.s.Reserve(e.ctx, a); !errors.Is(err, errDisk) {
+			e.Fatalf("error %v", err)
+		}
+		e.wantNone(key(1))
+		e.reserve(e.signed(1), delivery.First)
 	}},
 	{"T16 a repeat joins the running attempt", func(e *env) {
 		e.reserve(e.signed(1), delivery.First)

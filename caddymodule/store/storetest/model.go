@@ -139,6 +139,13 @@ func (m *Model) Reserve(_ context.Context, a *delivery.Arrival) (delivery.Verdic
 		m.countDuplicate(&v)
 		return v, nil
 	}
+	if a.Keep != nil && v.NeedsBytes() {
+		name, err := a.Keep(&v)
+		if err != nil {
+			return v, err
+		}
+		v.Record.Kept, v.Record.Spool = true, name
+	}
 	if m.fail != nil {
 		return v, m.fail
 	}

@@ -83,7 +83,13 @@ var raceTests = []testCase{
 	}},
 	{"I11 overlapping keys neither deadlock nor split", func(e *env) {
 		// Every arrival has two or three of six keys, in any order. Whatever happens,
-		// each key leads to one effect at a time.
+		// each key leads to one effect at a time, and each epoch has one claim.
+		type claim struct {
+			id    delivery.ID
+			epoch uint32
+		}
+		var mu sync.Mutex
+		claims := map[claim]int{}
 		err := together(24, func(i int) error {
 			random := rand.New(rand.NewPCG(uint64(i), 7))
 			for range 60 {
@@ -99,6 +105,9 @@ var raceTests = []testCase{
 				if v.Kind != delivery.First && v.Kind != delivery.TakeOver {
 					continue
 				}
+				mu.Lock()
+				claims[claim{v.Record.ID, v.Record.Epoch}]++
+				mu.Unlock()
 				ev := delivery.Event{Kind: delivery.Done, At: e.h.Clock.Milli(), Epoch: v.Record.Epoch}
 				if random.IntN(2) == 0 {
 					ev.Kind, ev.Reason = delivery.NotDoneRetry, delivery.ReasonUpstreamFail
@@ -111,6 +120,16 @@ var raceTests = []testCase{
 		})
 		if err != nil {
 			e.Fatal(err)
+		}
+		for c, n := range claims {
+			if n != 1 {
+				e.Errorf("epoch %d of %s was claimed %d times", c.epoch, c.id, n)
+			}
+		}
+		for k := range uint64(6) {
+			if v, err := e.do(e.signed(k + 1)); err != nil || v.Kind == delivery.First {
+				e.Errorf("key %d: %s, %v", k+1, v.Kind, err)
+			}
 		}
 	}},
 	{"no duplicate and no outcome is lost in a race", func(e *env) {
