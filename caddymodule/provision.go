@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -283,10 +284,8 @@ func orDefault[T int | int64 | time.Duration](v, def T) T {
 }
 
 func oneOf(name, value string, options ...string) error {
-	for _, o := range options {
-		if value == o {
-			return nil
-		}
+	if slices.Contains(options, value) {
+		return nil
 	}
 	return fmt.Errorf("%s %q: must be one of %s", name, value, strings.Join(options, ", "))
 }

@@ -47,8 +47,8 @@ type Arrival struct {
 	Body                          Digest
 	HoldKey                       Digest // what tells held items apart when there is no body: a digest over body and query
 	Policy                        Policy
-	Kept                          bool   // the request bytes are, or will be, in the spool before anything is sent
-	Spool                         ID     // names those bytes; set together with Kept
+	Kept                          bool // the request bytes are, or will be, in the spool before anything is sent
+	Spool                         ID   // names those bytes; set together with Kept
 
 	// Keep is called by the store when its decision needs the request's bytes,
 	// before the decision is written: it starts to keep them and returns their
@@ -56,7 +56,7 @@ type Arrival struct {
 	// names bytes that are kept already.
 	Keep func(*Verdict) (ID, error)
 
-	Problem                       Reason // why there is no safe key: ReasonNoSafeKey or ReasonAmbiguousID, else empty
+	Problem Reason // why there is no safe key: ReasonNoSafeKey or ReasonAmbiguousID, else empty
 
 	Identity []Key // strongest first; the first one names a new effect
 	BodyKey  ID    // evidence: this body was seen; zero: not used

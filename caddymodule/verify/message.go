@@ -53,7 +53,7 @@ func (m *message) stream(h hash.Hash, buf []byte) []byte {
 		case h == nil:
 			buf = append(buf, m.body...)
 		default:
-			h.Write(buf) //nolint:errcheck // a hash never fails
+			h.Write(buf)
 			h.Write(m.body)
 			buf = buf[:0]
 		}

@@ -6,6 +6,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -146,11 +147,9 @@ func (s *scanner) findElement(pointer []string, depth int) (span, bool) {
 // when it contains an escape.
 func sameKey(quoted []byte, want string) bool {
 	inner := quoted[1 : len(quoted)-1]
-	for _, c := range inner {
-		if c == '\\' {
-			var name string
-			return json.Unmarshal(quoted, &name) == nil && name == want
-		}
+	if slices.Contains(inner, '\\') {
+		var name string
+		return json.Unmarshal(quoted, &name) == nil && name == want
 	}
 	return string(inner) == want
 }

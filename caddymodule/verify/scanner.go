@@ -65,18 +65,18 @@ func (s *scanner) next(closing byte, first bool) (more, ok bool) {
 
 // value reads one value of any kind; the position is at its first byte.
 func (s *scanner) value(depth int) bool {
-	switch c := s.peek(); {
-	case c == '"':
+	switch c := s.peek(); c {
+	case '"':
 		return s.str()
-	case c == '{':
+	case '{':
 		return depth < maxDepth && s.members(depth+1)
-	case c == '[':
+	case '[':
 		return depth < maxDepth && s.elements(depth+1)
-	case c == 't':
+	case 't':
 		return s.literal("true")
-	case c == 'f':
+	case 'f':
 		return s.literal("false")
-	case c == 'n':
+	case 'n':
 		return s.literal("null")
 	default:
 		return s.number()

@@ -3,6 +3,8 @@
 
 package verify
 
+import "maps"
+
 // Scheme describes how deliveries are signed. It is pure data: the JSON of a
 // preset, and of a user's verify block, which may hold a whole scheme or single
 // settings over the one of a preset (Override).
@@ -196,11 +198,7 @@ func mergeMaps(base, over map[string]string) map[string]string {
 		return base
 	}
 	merged := make(map[string]string, len(base)+len(over))
-	for k, v := range base {
-		merged[k] = v
-	}
-	for k, v := range over {
-		merged[k] = v
-	}
+	maps.Copy(merged, base)
+	maps.Copy(merged, over)
 	return merged
 }

@@ -56,7 +56,7 @@ func (c *client) do(request []byte) (reply, error) {
 
 func (c *client) close() {
 	if c.conn != nil {
-		c.conn.Close()
+		_ = c.conn.Close()
 		c.conn = nil
 	}
 }

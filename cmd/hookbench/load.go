@@ -52,12 +52,10 @@ func (l load) run(ctx context.Context, between func()) loadResult {
 	results := make([]loadResult, l.conns)
 	var wg sync.WaitGroup
 	for i := range results {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			w := worker{load: l, from: from, until: until, out: &results[i]}
 			w.run(ctx, start, &next)
-		}()
+		})
 	}
 	for _, at := range []time.Time{from, until} {
 		select {

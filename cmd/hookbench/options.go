@@ -74,13 +74,13 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 
 // fill parses the lists and checks what was given.
 func (o *options) fill(cases, conns string) error {
-	for _, name := range strings.Split(cases, ",") {
+	for name := range strings.SplitSeq(cases, ",") {
 		if !slices.Contains(allCases, name) {
 			return fmt.Errorf("-cases: unknown case %q, known are %s", name, strings.Join(allCases, ", "))
 		}
 		o.cases = append(o.cases, name)
 	}
-	for _, s := range strings.Split(conns, ",") {
+	for s := range strings.SplitSeq(conns, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > 10_000 {
 			return fmt.Errorf("-concurrency: %q is no number of connections", s)

@@ -60,7 +60,7 @@ func (p *process) ready(ctx context.Context, addrs ...string) error {
 		for {
 			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 			if err == nil {
-				c.Close()
+				_ = c.Close()
 				break
 			}
 			select {

@@ -138,7 +138,7 @@ const scriptLimit = 1 << 20
 func (s *Server) readBody(body io.Reader, b Behaviour) (*input, error) {
 	in := &input{sum: sha256.New()}
 	var kept bytes.Buffer
-	var dst io.Writer = io.MultiWriter(in.sum, &limited{w: &kept, left: scriptLimit})
+	dst := io.MultiWriter(in.sum, &limited{w: &kept, left: scriptLimit})
 	if s.cfg.KeepBodies {
 		dst = io.MultiWriter(in.sum, &kept)
 	}

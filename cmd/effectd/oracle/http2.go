@@ -49,8 +49,7 @@ func newHTTP2Server(s *Server) *http2Server {
 			return context.WithValue(ctx, h2connKey{}, &h2conn{wire: c.(*wire)})
 		},
 	}
-	s.wg.Add(1)
-	go func() { defer s.wg.Done(); _ = h.http.Serve(h) }()
+	s.wg.Go(func() { ; _ = h.http.Serve(h) })
 	return h
 }
 
@@ -63,7 +62,7 @@ func (h *http2Server) hand(w *wire) {
 	select {
 	case h.conns <- c:
 	case <-h.done:
-		w.Close()
+		_ = w.Close()
 	}
 }
 
@@ -109,7 +108,7 @@ func (h *http2Server) act(w http.ResponseWriter, req *http.Request, c *wire, b B
 		h.s.die()
 		panic(http.ErrAbortHandler)
 	case Close:
-		c.Close()
+		_ = c.Close()
 		panic(http.ErrAbortHandler)
 	case Silent:
 		select {
@@ -140,7 +139,7 @@ func (h *http2Server) answer(w http.ResponseWriter, c *wire, b Behaviour) {
 	if b.Cut == CutBody {
 		panic(http.ErrAbortHandler)
 	}
-	c.Close()
+	_ = c.Close()
 }
 
 func (h *http2Server) close() {

@@ -55,8 +55,7 @@ func (s *Server) accept() {
 			return
 		default:
 		}
-		s.wg.Add(1)
-		go func() { defer s.wg.Done(); s.serve(w) }()
+		s.wg.Go(func() { ; s.serve(w) })
 	}
 }
 
