@@ -41,7 +41,6 @@ type call struct {
 	status  string        // value of Hookonce-Status
 	verdict delivery.Verdict
 	outcome delivery.Outcome
-	again   int // how often the decision was started over
 }
 
 // prepare removes what only we may set and publishes the placeholders.

@@ -105,21 +105,18 @@ func (c *call) storeError(err error) error {
 }
 
 // await waits for the attempt that runs (T16), and answers what it was
-// answered.
+// answered. The attempt may have ended between our first look and the join, so
+// what the store says after the join counts, also that this delivery may be
+// sent.
 func (c *call) await() error {
 	n, id := c.lease.Value(), c.verdict.Record.ID
 	f := n.hub.join(id)
 	defer n.hub.leave(id, f)
-
-	// The attempt may have ended between our first look and the join. Whatever
-	// the store says now is the truth, also that this delivery may be sent.
-	v, settled, err := n.store.Peek(c.r.Context(), &c.arrival)
+	v, err := c.reserve(n)
 	switch {
 	case err != nil:
 		return c.storeError(err)
-	case !settled:
-		return c.decideAgain()
-	case v.Kind != delivery.Join:
+	case v.Kind != delivery.Join || v.Record.ID != id:
 		return c.act(v)
 	}
 	timer := time.NewTimer(c.h.inflightWait)
@@ -132,13 +129,4 @@ func (c *call) await() error {
 	case <-c.r.Context().Done():
 		return nil
 	}
-}
-
-// decideAgain starts over after an attempt ended while we looked. A delivery
-// that loses this race time and again is asked to come back.
-func (c *call) decideAgain() error {
-	if c.again++; c.again > 3 {
-		return c.retryInFlight()
-	}
-	return c.decide()
 }
