@@ -6,8 +6,10 @@ package caddymodule
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -23,6 +25,24 @@ func setBody(r *http.Request, body []byte) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength, r.TransferEncoding = int64(len(body)), nil
 	r.GetBody = nil
+	if len(body) == 0 { // reverse_proxy drops an empty body, and with it what keeps net/http from repeating
+		r.Header = unrepeatable(r.Header)
+	}
+}
+
+// unrepeatable returns h so that net/http does not send a request without a body
+// twice when a reused connection breaks: it does that for every request with one
+// of these headers, even after the app did the work. It knows them only in their
+// canonical form; for the app, the case of a header's name means nothing.
+func unrepeatable(h http.Header) http.Header {
+	for _, name := range [...]string{"Idempotency-Key", "X-Idempotency-Key"} {
+		if values, ok := h[name]; ok {
+			h = maps.Clone(h)
+			delete(h, name)
+			h[strings.ToLower(name)] = values
+		}
+	}
+	return h
 }
 
 // forwardRequest describes a received request to the forwarder.
