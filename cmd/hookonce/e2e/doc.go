@@ -20,6 +20,7 @@
 // options, in which these words are replaced:
 //
 //	<site>      http://127.0.0.1:port, the address that Deliver sends to
+//	<any>       the same site for requests with any Host
 //	<admin>     host:port of the admin API
 //	<dir>       a directory of the test, with the store in <dir>/store
 //	<NAME>      the entry NAME of Options.Vars, such as the address of an app

@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every wait for a signal. It is reached only when a test fails.
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // binary is the hookonce that all tests start.
 var binary string

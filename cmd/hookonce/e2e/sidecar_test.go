@@ -80,7 +80,7 @@ func (s *Sidecar) file() string { return filepath.Join(s.Dir, "Caddyfile") }
 func (s *Sidecar) Caddyfile(sites string) string {
 	text := "{\n\tadmin <admin>\n\tgrace_period 20s\n\tlog {\n\t\tlevel " + s.opts.Level + "\n\t}\n" + s.opts.Global +
 		"\n\thookonce {\n\t\tstore badger <dir>/store {\n\t\t\tmin_free 32MiB\n" + s.opts.Store + "\n\t\t}\n" + s.opts.Hookonce + "\n\t}\n}\n" + sites
-	pairs := []string{"<site>", "http://" + s.Site, "<admin>", s.Admin, "<dir>", s.Dir}
+	pairs := []string{"<site>", "http://" + s.Site, "<any>", "http://" + s.Site[strings.LastIndexByte(s.Site, ':'):], "<admin>", s.Admin, "<dir>", s.Dir}
 	for name, value := range s.opts.Vars {
 		pairs = append(pairs, "<"+name+">", value)
 	}
