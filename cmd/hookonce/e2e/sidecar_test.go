@@ -219,7 +219,16 @@ func (s *Sidecar) Call(t testing.TB, method, path, body string) (int, []byte) {
 
 func (s *Sidecar) do(t testing.TB, req *http.Request) (int, []byte) {
 	t.Helper()
+	req.Close = true // a reload may close an idle connection in the moment of its use
 	resp, err := s.client.Do(req)
+	if err != nil && (req.Method == http.MethodGet || req.URL.Path == "/load") {
+		// The admin server of the configuration before may have reset a connection
+		// that it had not taken yet.
+		if req.GetBody != nil {
+			req.Body, _ = req.GetBody()
+		}
+		resp, err = s.client.Do(req)
+	}
 	if err != nil {
 		t.Fatalf("admin API: %v", err)
 	}
