@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 )
 
 // TestConcurrentUse has several goroutines put, read, settle and free a few IDs
@@ -106,8 +105,8 @@ func concurrentCheck(n int, got []byte, epoch uint32) error {
 // TestMarksOfFreedEntriesStayAWhile: a store may write late that an attempt has
 // ended, so a start right after a crash still wants the mark.
 func TestMarksOfFreedEntriesStayAWhile(t *testing.T) {
-	now := time.Unix(1_700_000_000, 0)
-	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Now: func() time.Time { return now }}
+	clock := newTestClock()
+	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Now: clock.Now}
 	s := openTest(t, o)
 	put(t, s, testID(0), 1, nil)
 	if err := s.SettleAndFree(testID(0), 1, Mark{Class: 3, At: 7}); err != nil {
@@ -117,7 +116,7 @@ func TestMarksOfFreedEntriesStayAWhile(t *testing.T) {
 		put(t, s, testID(1+i), 1, make([]byte, 60_000))
 		s.Free(testID(1 + i))
 	}
-	now = now.Add(reuseAfter - 1)
+	clock.advance(reuseAfter - 1)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +196,7 @@ func TestFreeWhileMoving(t *testing.T) {
 	}}
 	s := openTest(t, o)
 	put(t, s, testID(1), 1, []byte("moving"))
-	r := s.index[testID(1)]
+	r := place(s, testID(1))
 	ticket := s.copyOf(r, entryHeader{id: testID(1), n: r.n, epoch: 1})
 	hold <- struct{}{}
 	s.start(ticket)
@@ -223,7 +222,7 @@ func TestMarkAfterMoving(t *testing.T) {
 		if err := s.Settle(testID(1), 1, Mark{At: at}); err != nil {
 			t.Fatal(err)
 		}
-		r := s.index[testID(1)]
+		r := place(s, testID(1))
 		ticket := s.copyOf(r, entryHeader{id: testID(1), n: r.n, epoch: 1, moves: r.moves})
 		s.start(ticket)
 		if err := ticket.Wait(); err != nil {

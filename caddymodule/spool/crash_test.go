@@ -97,13 +97,13 @@ type promise struct {
 	free     bool
 }
 
-// TestKillNine kills a writing process at random moments, forty times over the
+// TestKillNine kills a writing process at random moments, thirty-two times over the
 // same directory, and checks after each that every promise is kept.
 func TestKillNine(t *testing.T) {
 	dir := t.TempDir()
 	told := map[int]*promise{}
 	var acks, marks int
-	for round := range 40 {
+	for round := range 32 {
 		crashRound(t, dir, round*1_000_000, told)
 		s, err := Open(crashOptions(dir))
 		if err != nil {
@@ -127,7 +127,7 @@ func TestKillNine(t *testing.T) {
 	if acks < 1000 || marks < 500 {
 		t.Errorf("only %d acknowledged entries and %d marks were checked", acks, marks)
 	}
-	t.Logf("%d entries and %d marks checked after 40 kills", acks, marks)
+	t.Logf("%d entries and %d marks checked after 32 kills", acks, marks)
 }
 
 func idNumber(id ID) int {
@@ -157,7 +157,7 @@ func crashRound(t *testing.T, dir string, first int, told map[int]*promise) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	after := 1 + rand.IntN(1500)
+	after := 1 + rand.IntN(1000)
 	var once sync.Once
 	lines := bufio.NewScanner(out)
 	for seen := 0; lines.Scan(); seen++ {

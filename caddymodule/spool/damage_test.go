@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // writeThree makes a spool of three small entries and returns the path of its
@@ -21,7 +20,7 @@ func writeThree(t *testing.T, o Options) (path string, last int64) {
 	for i := range 3 {
 		put(t, s, testID(i), 1, testPayload(i, 150))
 	}
-	r := s.index[testID(2)]
+	r := place(s, testID(2))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +156,7 @@ func TestDamagedLargeFile(t *testing.T) {
 			o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Sync: true}
 			s := openTest(t, o)
 			put(t, s, testID(1), 1, testPayload(1, 100_000))
-			path := s.index[testID(1)].file.path
+			path := place(s, testID(1)).file.path
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +190,7 @@ func TestDamagedReplacement(t *testing.T) {
 	s := openTest(t, o)
 	put(t, s, testID(1), 1, []byte("first"))
 	put(t, s, testID(1), 2, []byte("second"))
-	r := s.index[testID(1)]
+	r := place(s, testID(1))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -274,18 +273,18 @@ func TestSealedBytesAreNotInTheFiles(t *testing.T) {
 
 // TestRecycledSegmentHasNoStaleEntries writes little over much.
 func TestRecycledSegmentHasNoStaleEntries(t *testing.T) {
-	now := time.Unix(1_700_000_000, 0)
-	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Sync: true, Now: func() time.Time { return now }}
+	clock := newTestClock()
+	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, Sync: true, Now: clock.Now}
 	s := openTest(t, o)
 	paths := map[string]int{}
 	for life := range 5 {
 		for i := range 60 {
 			id := testID(life*100 + i)
 			put(t, s, id, 1, testPayload(i, 10_000))
-			paths[s.index[id].file.path]++
+			paths[place(s, id).file.path]++
 			s.Free(id)
 		}
-		now = now.Add(2 * reuseAfter)
+		clock.advance(2 * reuseAfter)
 	}
 	// Five lives of 600 kB took three segments each; without recycling 13.
 	if len(paths) > 5 {
@@ -293,14 +292,15 @@ func TestRecycledSegmentHasNoStaleEntries(t *testing.T) {
 	}
 	keep := testID(999)
 	put(t, s, keep, 1, []byte("last"))
-	path := s.index[keep].file.path
+	path := place(s, keep).file.path
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openTest(t, o)
 	wantGet(t, s, keep, []byte("last"))
-	for id, r := range s.index {
-		if r.file.path == path && id != keep && r.n > s.index[keep].n {
+	last := place(s, keep).n
+	for _, id := range s.ids() {
+		if r := place(s, id); r.file.path == path && r.n > last {
 			t.Errorf("stale entry %d is back in a recycled segment", idNumber(id))
 		}
 	}
@@ -318,7 +318,7 @@ func TestPayloadCannotPretendToBeAnEntry(t *testing.T) {
 	s := openTest(t, o)
 	put(t, s, testID(50), 1, append(make([]byte, 32), image[:4096]...)) // entries at multiples of 64
 	put(t, s, testID(51), 1, []byte("behind"))
-	r := s.index[testID(50)]
+	r := place(s, testID(50))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

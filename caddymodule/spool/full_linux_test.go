@@ -111,7 +111,7 @@ func TestWaitMeansFlushed(t *testing.T) {
 		s := openTest(t, o)
 		for i, size := range []int{10, 3000, 100_000, InlineMax - sealOverhead, 20} {
 			put(t, s, testID(i), 1, testPayload(i, size))
-			n := unflushed(t, s.index[testID(i)].file.path)
+			n := unflushed(t, place(s, testID(i)).file.path)
 			if (n > 0) == o.Sync {
 				t.Errorf("%d bytes put: %d pages are not on the disk", size, n)
 			}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -28,10 +27,10 @@ type modelEntry struct {
 func TestAgainstMap(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &machine{root: filepath.Join(root, "run"), now: time.Unix(1_700_000_000, 0), model: map[ID]modelEntry{}}
+		m := &machine{root: filepath.Join(root, "run"), clock: newTestClock(), model: map[ID]modelEntry{}}
 		m.o = Options{
 			Dir: m.root, SegmentSize: minSegmentSize, MaxSize: 64 << 20,
-			Sync: rapid.IntRange(0, 3).Draw(t, "sync") == 0, Now: func() time.Time { return m.now },
+			Sync: rapid.IntRange(0, 3).Draw(t, "sync") == 0, Now: m.clock.Now,
 		}
 		if rapid.Bool().Draw(t, "sealed") {
 			m.o.Key = testKey
@@ -48,7 +47,7 @@ func TestAgainstMap(t *testing.T) {
 			"bulk":   m.bulk,
 			"settle": m.settle,
 			"free":   m.free,
-			"tidy":   func(*rapid.T) { m.now = m.now.Add(2 * reuseAfter); m.s.tidy() },
+			"tidy":   func(*rapid.T) { m.clock.advance(2 * reuseAfter); m.s.tidy() },
 			"reopen": m.reopen,
 			"crash":  m.crash,
 		})
@@ -59,7 +58,7 @@ type machine struct {
 	root  string
 	o     Options
 	s     *Spool
-	now   time.Time
+	clock *testClock
 	model map[ID]modelEntry
 }
 
@@ -109,7 +108,7 @@ func (m *machine) bulk(t *rapid.T) {
 func (m *machine) settle(t *rapid.T) {
 	id := drawID.Draw(t, "id")
 	e, ok := m.model[id]
-	e.mark, e.set = Mark{Class: rapid.Byte().Draw(t, "class"), Epoch: e.epoch, At: m.now.UnixMilli()}, true
+	e.mark, e.set = Mark{Class: rapid.Byte().Draw(t, "class"), Epoch: e.epoch, At: m.clock.Now().UnixMilli()}, true
 	err := m.s.Settle(id, e.epoch, e.mark)
 	if !ok {
 		if !errors.Is(err, ErrNotFound) {

@@ -53,6 +53,13 @@ func put(t testing.TB, s *Spool, id ID, epoch uint32, payload []byte) {
 	}
 }
 
+// place tells where an entry is.
+func place(s *Spool, id ID) ref {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.index[id]
+}
+
 func wantGet(t testing.TB, s *Spool, id ID, want []byte) {
 	t.Helper()
 	got, err := s.Get(id)
