@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+
+	"github.com/dgraph-io/badger/v4"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
 	"github.com/hookonce/hookonce/caddymodule/store"
@@ -86,6 +89,7 @@ type lookup struct {
 	held    lockSet // nil: no locks are held, and none are asked for
 	known   []*value
 	missing []delivery.ID
+	txn     *badger.Txn
 }
 
 // effect returns the live record of an ID, or nil.
@@ -95,15 +99,23 @@ func (l *lookup) effect(id delivery.ID) (*delivery.Record, error) {
 			return &v.rec, nil
 		}
 	}
+	v, err := l.s.readWith(l.txn, id)
+	if err != nil {
+		return nil, err
+	}
+	return l.found(id, v), nil
+}
+
+// found notes the value that was read under an effect's ID.
+func (l *lookup) found(id delivery.ID, v value) *delivery.Record {
 	if l.held != nil && !l.held.has(id) {
 		l.missing = append(l.missing, id)
 	}
-	v, err := l.s.live(id)
-	if err != nil || v.kind != kindRecord {
-		return nil, err
+	if v = l.s.alive(v); v.kind != kindRecord {
+		return nil
 	}
 	l.known = append(l.known, &v)
-	return &v.rec, nil
+	return &v.rec
 }
 
 // decide looks at the keys of an arrival and asks delivery.Decide. With held
@@ -114,15 +126,20 @@ func (s *Store) decide(a *delivery.Arrival, held lockSet) (decision, error) {
 		f   delivery.Found
 		err error
 	)
-	l := lookup{s: s, held: held}
+	l := lookup{s: s, held: held, txn: s.db.NewTransactionAt(math.MaxUint64, false)}
+	defer l.txn.Discard()
+	hit := false
 	f.Identity = make([]*delivery.Record, len(a.Identity))
 	for i := range a.Identity {
 		if f.Identity[i], err = l.follow(a.Identity[i].ID); err != nil {
 			return d, err
 		}
+		hit = hit || f.Identity[i] != nil
 	}
-	if err := l.lookEvidence(a, &f); err != nil {
-		return d, err
+	if !hit { // evidence speaks only about an identity that nobody has seen
+		if err := l.lookEvidence(a, &f); err != nil {
+			return d, err
+		}
 	}
 	d.verdict = delivery.Decide(a, f)
 	if sib := d.verdict.Sibling; !sib.IsZero() {
@@ -145,13 +162,13 @@ func (s *Store) decide(a *delivery.Arrival, held lockSet) (decision, error) {
 // follow returns the live effect that an identity key names or points to. A
 // pointer is as good as the record behind it.
 func (l *lookup) follow(key delivery.ID) (*delivery.Record, error) {
-	v, err := l.s.read(key)
+	v, err := l.s.readWith(l.txn, key)
 	if err != nil {
 		return nil, err
 	}
 	switch v.kind {
 	case kindRecord:
-		return l.effect(key)
+		return l.found(key, v), nil
 	case kindPointer:
 		return l.effect(v.target)
 	default:
@@ -164,7 +181,7 @@ func (l *lookup) follow(key delivery.ID) (*delivery.Record, error) {
 func (l *lookup) lookEvidence(a *delivery.Arrival, f *delivery.Found) error {
 	now := l.s.clock.read()
 	if !a.BodyKey.IsZero() {
-		v, err := l.s.read(a.BodyKey)
+		v, err := l.s.readWith(l.txn, a.BodyKey)
 		if err != nil {
 			return err
 		}
@@ -176,7 +193,7 @@ func (l *lookup) lookEvidence(a *delivery.Arrival, f *delivery.Found) error {
 		}
 	}
 	if !a.PlainID.IsZero() {
-		v, err := l.s.read(a.PlainID)
+		v, err := l.s.readWith(l.txn, a.PlainID)
 		if err != nil {
 			return err
 		}

@@ -66,11 +66,17 @@ func (s *Store) enter() error {
 // read returns the newest value of a key, expired or not. The caller counts on
 // it for a decision only while it holds the lock of the key.
 func (s *Store) read(key delivery.ID) (value, error) {
+	txn := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	return s.readWith(txn, key)
+}
+
+// readWith is read within a transaction at the end of time, which sees all that
+// was committed by the moment of each single read.
+func (s *Store) readWith(txn *badger.Txn, key delivery.ID) (value, error) {
 	if it := s.cache.get(key); it != nil {
 		return s.decode(key, it.raw)
 	}
-	txn := s.db.NewTransactionAt(math.MaxUint64, false)
-	defer txn.Discard()
 	entry, err := txn.Get(dbKey(nsKey, key))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return value{}, nil
@@ -98,14 +104,23 @@ func (s *Store) decode(key delivery.ID, raw []byte) (value, error) {
 // in memory so far; v.kind is kindRecord only for one that is not expired.
 func (s *Store) live(id delivery.ID) (value, error) {
 	v, err := s.read(id)
-	if err != nil || v.kind != kindRecord {
+	if err != nil {
 		return value{}, err
+	}
+	return s.alive(v), nil
+}
+
+// alive completes a value that was read under an ID; it is the zero value unless
+// it is a record that is not expired.
+func (s *Store) alive(v value) value {
+	if v.kind != kindRecord {
+		return value{}
 	}
 	v.counted = s.counts.merge(&v.rec)
 	if v.rec.Expired(s.clock.read()) {
-		return value{}, nil
+		return value{}
 	}
-	return v, nil
+	return v
 }
 
 // Get implements store.Store.
