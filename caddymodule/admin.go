@@ -111,8 +111,7 @@ func refusal(status int, format string, args ...any) error {
 
 // apiError gives an error the status it deserves.
 func apiError(err error) error {
-	var api caddy.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[caddy.APIError](err); ok {
 		return api
 	}
 	status := http.StatusInternalServerError

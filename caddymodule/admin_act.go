@@ -218,10 +218,10 @@ func outcomeNote(o delivery.Outcome, now time.Time, next int64) string {
 	if o.Status != 0 {
 		status = fmt.Sprintf(" (status %d)", o.Status)
 	}
-	switch o.Class {
-	case delivery.Done:
+	if o.Class == delivery.Done {
 		return "sent, and the app did it" + status
-	case delivery.Unknown:
+	}
+	if o.Class == delivery.Unknown {
 		return "sent, and nobody knows whether the app did it" + status + ": " + reasonWords[o.Reason]
 	}
 	note := "sent, but the app did not do it" + status + ": " + reasonWords[o.Reason] + "; it stays open"

@@ -85,7 +85,7 @@ func firstBytes(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	for !utf8.RuneStart(text[n]) {
+	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
 	return text[:n]

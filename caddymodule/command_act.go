@@ -12,7 +12,6 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -87,13 +86,16 @@ func (f *actFlags) run(cmd *cobra.Command, action string, ids []string) error {
 				first = err
 			}
 			if len(ids) > 1 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", visible(id), err)
+				cmd.PrintErrf("%s: %s\n", visible(id), err)
 			}
 			continue
 		}
 		done = append(done, res)
 		if !f.asJSON {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", res.Delivery.ID[:minPrefix], res.Delivery.State, visible(res.Note))
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", firstBytes(res.Delivery.ID, minPrefix), res.Delivery.State, visible(res.Note))
+			if err != nil {
+				return err
+			}
 		}
 	}
 	if f.asJSON {
@@ -156,11 +158,12 @@ func printAudit(cmd *cobra.Command, trail []store.AuditEntry) error {
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), "Nobody has decided anything yet.")
 		return err
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TIME\tID\tROUTE\tACTION\tCHANGE\tACTOR\tREASON")
+	rows := [][]string{{"TIME", "ID", "ROUTE", "ACTION", "CHANGE", "ACTOR", "REASON"}}
 	for _, e := range trail {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s to %s\t%s\t%s\n", localTime(e.At), e.ID[:min(len(e.ID), minPrefix)],
-			visible(e.Source), actionOf(&e), e.From, e.To, visible(e.Actor), visible(e.Why))
+		rows = append(rows, []string{
+			localTime(e.At), firstBytes(e.ID, minPrefix), visible(e.Source), actionOf(&e),
+			e.From + " to " + e.To, visible(e.Actor), visible(e.Why),
+		})
 	}
-	return w.Flush()
+	return printTable(cmd.OutOrStdout(), rows)
 }

@@ -108,8 +108,5 @@ func lastPart(text string) string {
 // deliveryPath is the path of a delivery in the admin API.
 func deliveryPath(id string, more ...string) string {
 	path := "/hookonce/deliveries/" + url.PathEscape(id)
-	for _, m := range more {
-		path += "/" + m
-	}
-	return path
+	return strings.Join(append([]string{path}, more...), "/")
 }

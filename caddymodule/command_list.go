@@ -4,6 +4,7 @@
 package caddymodule
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -13,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,10 +68,11 @@ func (f *listFlags) run(out io.Writer) error {
 	case f.asJSON:
 		return printJSON(out, list)
 	case f.quiet:
+		var b bytes.Buffer
 		for _, d := range list.Deliveries {
-			fmt.Fprintln(out, d.ID)
+			b.WriteString(d.ID + "\n")
 		}
-		return nil
+		return printText(out, &b)
 	}
 	return f.table(out, list)
 }
@@ -113,26 +114,28 @@ func (f *listFlags) table(out io.Writer, list listView) error {
 	}
 	slices.SortStableFunc(rows, func(a, b deliveryView) int { return a.Created.Compare(b.Created) })
 	now, count := time.Now(), map[string]int{}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tSINCE\tROUTE\tDELIVERY\tWHY")
+	table := [][]string{{"ID", "STATE", "SINCE", "ROUTE", "DELIVERY", "WHY"}}
 	for _, d := range rows {
 		count[d.State]++
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.ID[:min(len(d.ID), minPrefix)], d.State, ago(now, d.Since),
-			visible(d.Route), shorten(visible(cmp.Or(d.DeliveryID, d.EventID, "-")), 40), d.Why)
+		table = append(table, []string{
+			firstBytes(d.ID, minPrefix), d.State, ago(now, d.Since), visible(d.Route),
+			shorten(visible(cmp.Or(d.DeliveryID, d.EventID, "-")), 40), visible(d.Why),
+		})
 	}
-	if err := w.Flush(); err != nil {
+	if err := printTable(out, table); err != nil {
 		return err
 	}
 	var sums []string
 	for _, state := range slices.Sorted(maps.Keys(count)) {
 		sums = append(sums, fmt.Sprintf("%d %s", count[state], state))
 	}
-	fmt.Fprintf(out, "\n%s. What can be done about one: %s\n", strings.Join(sums, ", "),
-		f.command("show", rows[0].ID[:min(len(rows[0].ID), minPrefix)]))
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "\n%s. What can be done about one: %s\n", strings.Join(sums, ", "),
+		f.command("show", firstBytes(rows[0].ID, minPrefix)))
 	if list.Cursor != "" {
-		fmt.Fprintf(out, "There are more: --limit %d shows them.\n", 10*f.limit)
+		fmt.Fprintf(&b, "There are more: --limit %d shows them.\n", 10*f.limit)
 	}
-	return nil
+	return printText(out, &b)
 }
 
 func (f *listFlags) nothing() string {

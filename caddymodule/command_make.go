@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strconv"
@@ -211,9 +212,7 @@ func (m *maker) newEvent() (*event, error) {
 			e.header.Set(name, value)
 		}
 	}
-	for name, values := range m.header {
-		e.header[name] = values
-	}
+	maps.Copy(e.header, m.header)
 	if m.preset.Scheme.ID.IsZero() {
 		return e, nil
 	}

@@ -4,8 +4,11 @@
 package caddymodule
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 )
@@ -17,6 +20,26 @@ func printJSON(out io.Writer, v any) error {
 		return err
 	}
 	_, err = out.Write(text)
+	return err
+}
+
+// printTable prints rows with their columns in line. A row has one cell for each
+// column, and no cell has a tab or a line end in it.
+func printTable(out io.Writer, rows [][]string) error {
+	var b bytes.Buffer
+	for _, row := range rows {
+		b.WriteString(strings.Join(row, "\t") + "\n")
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// printText prints what was put together.
+func printText(out io.Writer, b *bytes.Buffer) error {
+	_, err := out.Write(b.Bytes())
 	return err
 }
 

@@ -4,9 +4,7 @@
 package caddymodule
 
 import (
-	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +34,7 @@ func listProviders(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tTITLE\tALGORITHM\tID\tOTHER NAMES")
+	rows := [][]string{{"NAME", "TITLE", "ALGORITHM", "ID", "OTHER NAMES"}}
 	for _, name := range names {
 		p, err := verify.LookupPreset(name)
 		if err != nil {
@@ -47,7 +44,7 @@ func listProviders(cmd *cobra.Command) error {
 		if len(p.Identity.DeliveryID) > 0 {
 			id = p.Identity.DeliveryID[0].String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.Title, p.Scheme.Algorithm, id, strings.Join(p.Aliases, ", "))
+		rows = append(rows, []string{p.Name, p.Title, p.Scheme.Algorithm, id, strings.Join(p.Aliases, ", ")})
 	}
-	return w.Flush()
+	return printTable(cmd.OutOrStdout(), rows)
 }

@@ -73,11 +73,12 @@ func (f *sendFlags) run(cmd *cobra.Command, target string) error {
 	if err != nil {
 		return err
 	}
-	s := &sender{target: target, timeout: f.timeout, client: f.client()}
-	if failed := s.all(cmd.Context(), cmd.OutOrStdout(), deliveries, f.parallel); failed > 0 {
-		return fmt.Errorf("%d of %d got no 2xx", failed, f.repeat)
+	s := sender{target: target, timeout: f.timeout, client: f.client()}
+	failed, err := s.all(cmd.Context(), cmd.OutOrStdout(), deliveries, f.parallel)
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d got no 2xx", failed, f.repeat)
 	}
-	return nil
+	return err
 }
 
 // makeDelivery makes one delivery at the moment when it is to be sent.
@@ -136,10 +137,7 @@ type sender struct {
 
 // all sends the deliveries and prints a line for each, in their order. It
 // returns how many got no 2xx.
-func (s *sender) all(ctx context.Context, out io.Writer, deliveries []makeDelivery, parallel bool) (failed int) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+func (s *sender) all(ctx context.Context, out io.Writer, deliveries []makeDelivery, parallel bool) (failed int, err error) {
 	lines, ok := make([]string, len(deliveries)), make([]bool, len(deliveries))
 	var wg sync.WaitGroup
 	for i, d := range deliveries {
@@ -148,18 +146,20 @@ func (s *sender) all(ctx context.Context, out io.Writer, deliveries []makeDelive
 			continue
 		}
 		lines[i], ok[i] = s.one(ctx, d)
-		fmt.Fprintln(out, lines[i])
+		_, wrong := fmt.Fprintln(out, lines[i])
+		err = errors.Join(err, wrong)
 	}
 	wg.Wait()
 	for i := range lines {
 		if parallel {
-			fmt.Fprintln(out, lines[i])
+			_, wrong := fmt.Fprintln(out, lines[i])
+			err = errors.Join(err, wrong)
 		}
 		if !ok[i] {
 			failed++
 		}
 	}
-	return failed
+	return failed, err
 }
 
 // one sends a delivery and returns its line, and whether the answer is a 2xx.

@@ -4,6 +4,7 @@
 package caddymodule
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -11,7 +12,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,28 +50,25 @@ or by the provider's own delivery or event ID.`,
 }
 
 func printDelivery(out io.Writer, d *showView, server *serverFlags, now time.Time) error {
-	fmt.Fprintf(out, "Delivery %s\nis %s since %s (%s): %s.\n\n", d.ID, d.State, localTime(d.Since), ago(now, d.Since), d.Why)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, row := range deliveryRows(d) {
-		fmt.Fprintf(w, "  %s\t%s\n", row[0], row[1])
-	}
-	if err := w.Flush(); err != nil {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "Delivery %s\nis %s since %s (%s): %s.\n\n", d.ID, d.State, localTime(d.Since), ago(now, d.Since), visible(d.Why))
+	if err := printTable(&b, deliveryRows(d)); err != nil {
 		return err
 	}
-	printRequest(out, d)
-	fmt.Fprint(out, "\nHistory\n")
+	writeRequest(&b, d)
+	b.WriteString("\nHistory\n")
 	for _, f := range d.Timeline {
-		fmt.Fprintf(out, "  %s  %s\n", localTime(f.At), visible(f.What))
+		fmt.Fprintf(&b, "  %s  %s\n", localTime(f.At), visible(f.What))
 	}
-	printNext(out, d, server)
-	return nil
+	writeNext(&b, d, server)
+	return printText(out, &b)
 }
 
 // deliveryRows are the facts that are there, each with its name.
-func deliveryRows(d *showView) (rows [][2]string) {
+func deliveryRows(d *showView) (rows [][]string) {
 	add := func(name, value string) {
 		if value != "" {
-			rows = append(rows, [2]string{name, visible(value)})
+			rows = append(rows, []string{"  " + name, visible(value)})
 		}
 	}
 	route := d.Route
@@ -115,8 +112,8 @@ func deliveryRows(d *showView) (rows [][2]string) {
 	return rows
 }
 
-func printRequest(out io.Writer, d *showView) {
-	fmt.Fprint(out, "\nRequest\n")
+func writeRequest(out *bytes.Buffer, d *showView) {
+	out.WriteString("\nRequest\n")
 	r := d.Request
 	if r == nil {
 		fmt.Fprintf(out, "  %s\n", visible(d.RequestProblem))
@@ -153,19 +150,19 @@ func advice(action, state string) string {
 	}
 }
 
-// printNext says what can be done, with the commands to copy.
-func printNext(out io.Writer, d *showView, server *serverFlags) {
+// writeNext says what can be done, with the commands to copy.
+func writeNext(out *bytes.Buffer, d *showView, server *serverFlags) {
 	if len(d.Can) == 0 {
-		fmt.Fprint(out, "\nNothing can be done at this moment: wait until the attempt ends.\n")
+		out.WriteString("\nNothing can be done at this moment: wait until the attempt ends.\n")
 		return
 	}
-	fmt.Fprint(out, "\nWhat you can do\n")
+	out.WriteString("\nWhat you can do\n")
 	for _, action := range d.Can {
 		fmt.Fprintf(out, "  %s\n", advice(action, d.State))
 		if d.CannotSend != "" && (action == actRetry || action == actRelease) {
 			fmt.Fprintf(out, "      not possible now: %s\n", visible(d.CannotSend))
 			continue
 		}
-		fmt.Fprintf(out, "      %s\n", server.command(action, d.ID[:min(len(d.ID), minPrefix)], `--reason "..."`))
+		fmt.Fprintf(out, "      %s\n", server.command(action, firstBytes(d.ID, minPrefix), `--reason "..."`))
 	}
 }

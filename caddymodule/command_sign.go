@@ -62,8 +62,7 @@ func printHeaders(out io.Writer, r *verify.Request, body bool) error {
 	if body {
 		fmt.Fprintf(&b, "\n%s\n", r.Body)
 	}
-	_, err := out.Write(b.Bytes())
-	return err
+	return printText(out, &b)
 }
 
 func eachHeader(h http.Header, f func(line string)) {
