@@ -37,7 +37,8 @@ type call struct {
 	keys    identity.Keys
 	arrival delivery.Arrival
 	lease   nodeLease
-	ticket  *spool.Ticket // the bytes on their way to the disk
+	payload *[]byte       // what is kept, until it is durable
+	ticket  *spool.Ticket // its way to the disk, when somebody must wait
 	status  string        // value of Hookonce-Status
 	verdict delivery.Verdict
 	outcome delivery.Outcome

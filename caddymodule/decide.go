@@ -49,11 +49,10 @@ func (c *call) act(v delivery.Verdict) error {
 func (c *call) reserve(n *node) (delivery.Verdict, error) {
 	c.arrival.Kept, c.arrival.Keep = true, c.keep
 	v, err := n.store.Reserve(detachedFrom(c.r), &c.arrival)
-	if c.ticket == nil {
-		return v, err
+	if c.payload == nil {
+		return v, err // the decision needed no bytes
 	}
-	kept := c.ticket.Wait()
-	c.ticket = nil
+	kept := c.kept()
 	switch {
 	case err != nil: // O32: nothing was sent
 		n.spool.Free(c.arrival.Spool)
@@ -69,17 +68,28 @@ func (c *call) reserve(n *node) (delivery.Verdict, error) {
 	return v, nil
 }
 
+// kept waits until the bytes are durable and recycles their buffer.
+func (c *call) kept() (err error) {
+	if c.ticket != nil {
+		err, c.ticket = c.ticket.Wait(), nil
+	}
+	recyclePayload(c.payload)
+	c.payload = nil
+	return err
+}
+
 // keep starts to keep the bytes; the store calls it when its decision needs
 // them. What is held, or owed already, is on the disk before the decision is:
 // nobody sends it again if its bytes are missing.
 func (c *call) keep(v *delivery.Verdict) (delivery.ID, error) {
 	n := c.lease.Value()
-	payload := c.encode()
-	if err := n.spool.Room(len(payload)); err != nil { // T5
+	c.payload = payloads.Get().(*[]byte)
+	*c.payload = c.encode(*c.payload)
+	if err := n.spool.Room(len(*c.payload)); err != nil { // T5
 		return delivery.ID{}, err
 	}
 	c.arrival.Spool = n.spoolName()
-	ticket := n.spool.Put(c.arrival.Spool, 0, payload)
+	ticket := n.spool.Put(c.arrival.Spool, 0, *c.payload)
 	if v.Record.Owed || v.Kind != delivery.First && v.Kind != delivery.TakeOver {
 		return c.arrival.Spool, ticket.Wait()
 	}

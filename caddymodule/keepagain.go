@@ -14,7 +14,7 @@ func (c *call) keepAgain() error {
 	if rec.State.Final() || !rec.Kept || n.spool.Readable(rec.Spool) {
 		return nil
 	}
-	if err := n.spool.Put(rec.Spool, rec.Epoch, c.encode()).Wait(); err != nil {
+	if err := n.spool.Put(rec.Spool, rec.Epoch, c.encode(nil)).Wait(); err != nil {
 		return fmt.Errorf("keeping the request again: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -61,11 +62,24 @@ func forwardRequest(r *http.Request, body []byte) *forward.Request {
 
 // encode makes the bytes that are kept: all that is needed to send the request
 // again as it came.
-func (c *call) encode() []byte {
+func (c *call) encode(dst []byte) []byte {
 	r := c.r
 	req := spool.Request{
 		Method: r.Method, URI: r.RequestURI, Proto: r.Proto, Host: r.Host, RemoteAddr: r.RemoteAddr,
 		TLS: r.TLS != nil, Header: r.Header, Trailer: r.Trailer, Body: c.body, Received: c.started,
 	}
-	return req.AppendTo(make([]byte, 0, len(c.body)+1024))
+	return req.AppendTo(dst[:0])
+}
+
+// payloads recycles the buffers of encode. The spool needs them only until the
+// bytes are written, unlike a request body, which a transport may still read.
+var payloads = sync.Pool{New: func() any { return new([]byte) }}
+
+// largePayload is the size from which a buffer is not worth keeping, in bytes.
+const largePayload = 64 << 10
+
+func recyclePayload(b *[]byte) {
+	if cap(*b) <= largePayload {
+		payloads.Put(b)
+	}
 }
