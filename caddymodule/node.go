@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
-	"github.com/hookonce/hookonce/caddymodule/identity"
 	"github.com/hookonce/hookonce/caddymodule/lease"
 	"github.com/hookonce/hookonce/caddymodule/spool"
 	"github.com/hookonce/hookonce/caddymodule/store"
@@ -81,7 +79,7 @@ func openNode(ctx context.Context, o nodeOptions) (*node, error) {
 		return nil, err
 	}
 	if n.pepper == nil {
-		if n.pepper, err = loadPepper(o.dir); err != nil {
+		if n.pepper, err = loadPepper(o.dir, o.spool.Dir); err != nil {
 			return nil, errors.Join(err, n.store.Close())
 		}
 	}
@@ -104,46 +102,6 @@ func (n *node) close() error {
 	n.done.Wait()
 	// The notes in the spool stand for outcomes until the store has written them.
 	return errors.Join(n.store.Close(), n.spool.Close())
-}
-
-// loadPepper reads the key of all aliases, or makes it at the first start.
-func loadPepper(dir string) ([]byte, error) {
-	path := filepath.Join(dir, "pepper")
-	p, err := os.ReadFile(path)
-	if err == nil {
-		if len(p) != identity.PepperLen {
-			return nil, fmt.Errorf("%s has %d bytes, want %d; restore it, because without it no earlier delivery is recognised",
-				path, len(p), identity.PepperLen)
-		}
-		return p, nil
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("key of the store: %w", err)
-	}
-	p = make([]byte, identity.PepperLen)
-	_, _ = rand.Read(p) // never fails, see crypto/rand
-	return p, writeSynced(path, p)
-}
-
-// writeSynced writes a small file so that it is there whole, or not at all.
-func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return err
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // openNodes lets metrics read every open store at scrape time.

@@ -1,0 +1,73 @@
+// Copyright 2026 The hookonce Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package caddymodule
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+
+	"github.com/hookonce/hookonce/caddymodule/identity"
+	"github.com/hookonce/hookonce/caddymodule/store"
+)
+
+// loadPepper reads the key of all aliases, or makes it at the first start. With
+// another key no earlier delivery would be recognised, so a damaged one is
+// refused, and so is a missing one beside kept requests, which are never there
+// before it is.
+func loadPepper(dir, kept string) ([]byte, error) {
+	path := filepath.Join(dir, "pepper")
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if _, err := os.Stat(kept); err == nil {
+			return nil, badPepper(dir, path, "is missing")
+		}
+		p := make([]byte, identity.PepperLen)
+		_, _ = rand.Read(p) // never fails, see crypto/rand
+		return p, writeSynced(path, binary.LittleEndian.AppendUint32(p[:len(p):len(p)], pepperSum(p)))
+	case err != nil:
+		return nil, fmt.Errorf("key of the store: %w", err)
+	case len(data) != identity.PepperLen+4:
+		return nil, badPepper(dir, path, fmt.Sprintf("has %d bytes instead of %d", len(data), identity.PepperLen+4))
+	}
+	p, sum := data[:identity.PepperLen:identity.PepperLen], data[identity.PepperLen:]
+	if binary.LittleEndian.Uint32(sum) != pepperSum(p) {
+		return nil, badPepper(dir, path, "is damaged")
+	}
+	return p, nil
+}
+
+func pepperSum(p []byte) uint32 { return crc32.Checksum(p, crc32.MakeTable(crc32.Castagnoli)) }
+
+func badPepper(dir, path, what string) error {
+	return fmt.Errorf("%w: %s %s, and without it no earlier delivery is recognised; restore it from a backup, "+
+		"or start anew with \"hookonce webhook store reset --dir %s\", which moves the store aside and deletes nothing",
+		store.ErrCorrupt, path, what, dir)
+}
+
+// writeSynced writes a small file so that it is there whole, or not at all.
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		return err
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
