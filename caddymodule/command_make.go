@@ -38,7 +38,7 @@ func (f *makeFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.secret, "secret", "", "The secret as the provider shows it; others on this machine can see it in the list of processes")
 	fl.StringVar(&f.secretFile, "secret-file", "", "File with the secret")
 	fl.StringVar(&f.secretEnv, "secret-env", "", "Environment variable with the secret")
-	fl.StringVar(&f.seed, "seed", "", "Ed25519 only: 64 hex digits to make the key pair from; takes the place of a secret")
+	fl.StringVar(&f.seed, "seed", "", "Ed25519 only: 64 hex digits to make the key pair from, instead of a secret; \"webhook sign\" prints its public key, for the route")
 	fl.StringVarP(&f.data, "data", "d", "", "Body: a text, @file, or - for standard input (default: a realistic one with a new ID)")
 	fl.StringVar(&f.id, "id", "", "ID of the delivery (default: a new one)")
 	fl.StringVar(&f.at, "at", "", "Time to sign at: RFC 3339, Unix seconds, or relative such as -10m (default: now)")
@@ -50,6 +50,7 @@ type maker struct {
 	preset   *verify.Preset
 	verifier *verify.Verifier
 	seed     []byte
+	public   string // the public key, when it was made from the seed
 	at       func() (time.Time, error)
 	header   http.Header
 	data     []byte // nil: the provider's sample
@@ -115,7 +116,8 @@ func (f *makeFlags) readSecret(m *maker) (string, error) {
 			return "", errors.New("--seed: want 64 hex digits, for example from: openssl rand -hex 32")
 		}
 		if m.seed = seed; given == 0 {
-			return publicKey(m.preset, seed), nil
+			m.public = publicKey(m.preset, seed)
+			return m.public, nil
 		}
 	}
 	if given != 1 {

@@ -35,6 +35,9 @@ an empty line.`,
 			if err != nil {
 				return err
 			}
+			if m.public != "" {
+				cmd.PrintErrf("The secret of the route is this public key: %s\n", m.public)
+			}
 			e, err := m.newEvent()
 			if err != nil {
 				return err

@@ -83,6 +83,20 @@ func TestSignPrintsCurl(t *testing.T) {
 	}
 }
 
+// A route for a provider with key pairs is tried with a pair of one's own.
+func TestSignWithSeed(t *testing.T) {
+	for provider, want := range map[string]string{
+		"discord":           "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c",
+		"standard-webhooks": "whpk_6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw=",
+	} {
+		out, err := webhook("", "sign", "--provider", provider, "--seed", testSeed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, out, "The secret of the route is this public key: "+want+"\n")
+	}
+}
+
 func TestSignErrors(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--curl needs the address": {"--curl"},
