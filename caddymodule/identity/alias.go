@@ -34,9 +34,9 @@ const (
 	KindDeliveryID Kind = "delivery_id"
 )
 
-// rulesVersion names how the content of a delivery without ID is normalised
-// before it is hashed: raw1 takes the SHA-256 of the body as it came.
-const rulesVersion = "raw1"
+// rawRules names the oldest rules for the content of a delivery without ID: the
+// SHA-256 of the body as it came. The others are named by canonPrefix.
+const rawRules = "raw1"
 
 // Trust says who can choose the value behind an alias.
 type Trust uint8
@@ -85,15 +85,20 @@ func appendField[T ~string | ~[]byte](dst []byte, field T) []byte {
 }
 
 // appendID appends the parts of an ID. Text and number are kept apart, as are
-// ("a", "b") and ("ab").
+// ("a", "b") and ("ab"). IDs count as they are written, versions by value.
 func appendID(dst []byte, parts []part) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(parts)))
 	for _, p := range parts {
-		tag := byte('s')
-		if p.number {
-			tag = 'n'
+		switch {
+		case p.version && p.number:
+			dst = appendNumber(dst, 'V', p.text, 0)
+		case p.version:
+			dst = appendField(append(dst, 'v'), p.text)
+		case p.number:
+			dst = appendField(append(dst, 'n'), p.text)
+		default:
+			dst = appendField(append(dst, 's'), p.text)
 		}
-		dst = appendField(append(dst, tag), p.text)
 	}
 	return dst
 }

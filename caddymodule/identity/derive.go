@@ -8,114 +8,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 )
-
-// PepperLen is the length in bytes of the secret that keys all aliases.
-const PepperLen = 32
-
-// Config describes how one route identifies its deliveries.
-type Config struct {
-	// Pepper is the secret of the installation, PepperLen bytes, the same on all
-	// nodes of a fleet. Changing it forgets every delivery.
-	Pepper []byte
-	// Namespace names the route. Routes of one name share their keys.
-	Namespace string
-	// Provider names the sending system, such as github.
-	Provider string
-	// Endpoint narrows all keys but those of events and actions. May be empty.
-	Endpoint string
-
-	// Alternatives for each ID: the first one present counts, those that the
-	// signature covers before the others. All may be empty.
-	DeliveryID []Candidate
-	EventID    []Candidate
-	// Action identifies what the app shall do. All candidates must be signed.
-	Action []Candidate
-	// Nonce is a value that is signed once only. All candidates must be signed.
-	Nonce []Candidate
-
-	// SameBodyCheck also remembers the body of deliveries with a signed ID, for
-	// senders that make a new ID for each retry.
-	SameBodyCheck bool
-	// Windows are how long keys are remembered. A zero one takes its default.
-	Windows Windows
-}
-
-// Request is what identity needs of a verified request. It is only read.
-type Request struct {
-	Header   http.Header
-	RawQuery string
-	Body     []byte
-	// SignedID is the delivery ID that the verifier took from the place its
-	// scheme signs; empty if there is none. It comes before Config.DeliveryID.
-	// Where one route accepts several schemes, only the verifier knows which ID
-	// header the signature of this very request covers.
-	SignedID string
-	// Sender is the tenant, part of every key. May be empty. It must follow from
-	// the secret that verified, or from what the signature covers: a value that
-	// a replayed capture can change makes all of its keys new.
-	Sender string
-	// Test tells that the delivery belongs to the test mode of the provider,
-	// which keeps its IDs apart from those of the live mode. The rule for Sender
-	// holds for it too.
-	Test bool
-}
-
-// Keys is the identity of one delivery.
-type Keys struct {
-	// Aliases holds those with Identity set, strongest first (action, event,
-	// delivery, fallback), then the evidence (nonce, body, unsigned delivery
-	// ID). Whenever a body alias is present, a body already seen under another
-	// identity must not be processed as new without asking.
-	//
-	// It is empty when nothing can be hashed. With an ambiguous ID it holds the
-	// content alone, so that repeats of the held delivery are recognised.
-	Aliases []Alias
-	// Digest is the SHA-256 of the raw body, also of an empty one.
-	Digest   [sha256.Size]byte
-	Strength Strength
-	// DeliveryID and EventID are for display: cut at 128 bytes, unprintable
-	// characters escaped, parts joined by a plus sign. Empty when missing.
-	DeliveryID string
-	EventID    string
-	// Problem is zero, or why the delivery must wait for a person.
-	Problem Problem
-}
-
-// Identity returns the aliases that mean the same effect, strongest first.
-func (k *Keys) Identity() []Alias { return k.Aliases[:k.split()] }
-
-// Evidence returns the other aliases.
-func (k *Keys) Evidence() []Alias { return k.Aliases[k.split():] }
-
-func (k *Keys) split() int {
-	for i := range k.Aliases {
-		if !k.Aliases[i].Identity {
-			return i
-		}
-	}
-	return len(k.Aliases)
-}
-
-// Strength says how good the strongest identity is.
-type Strength uint8
-
-const (
-	// Fallback means that there is no ID, only content.
-	Fallback Strength = iota
-	// Medium means an unsigned ID, bound to the body.
-	Medium
-	// Strong means a signed ID.
-	Strong
-)
-
-// String returns "fallback", "medium" or "strong".
-func (s Strength) String() string { return [...]string{"fallback", "medium", "strong"}[s] }
-
-// Confidence returns "low", "medium" or "high", as decision records show it.
-func (s Strength) Confidence() string { return [...]string{"low", "medium", "high"}[s] }
 
 // Deriver derives the keys of one route. It is safe for concurrent use.
 type Deriver struct {
@@ -129,6 +23,10 @@ type Deriver struct {
 	sameBody bool
 	windows  Windows
 	pool     sync.Pool
+
+	now, old      *ruleset  // nil: raw bytes; no change
+	compare       *comparer // nil: nothing
+	hashForbidden bool
 }
 
 // New compiles a configuration. Errors name the setting that is wrong and never
@@ -147,7 +45,30 @@ func New(cfg Config) (*Deriver, error) {
 		id:       newScope(&cfg, KindDeliveryID),
 		sameBody: cfg.SameBodyCheck,
 		windows:  cfg.Windows.withDefaults(),
+
+		hashForbidden: cfg.HashForbidden,
 	}
+	if err := d.compileRoles(&cfg); err != nil {
+		return nil, err
+	}
+	if err := d.compileAction(&cfg); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.now, err = compileRuleset(&cfg, cfg.Fingerprint); err != nil {
+		return nil, fmt.Errorf("fingerprint: %w", err)
+	}
+	if d.old, err = compileRuleset(&cfg, cfg.OldFingerprint); err != nil {
+		return nil, fmt.Errorf("old fingerprint: %w", err)
+	}
+	pepper := append([]byte(nil), cfg.Pepper...)
+	d.pool.New = func() any {
+		return &work{mac: hmac.New(sha256.New, pepper), found: make([]finding, d.slots)}
+	}
+	return d, nil
+}
+
+func (d *Deriver) compileRoles(cfg *Config) error {
 	for _, r := range []struct {
 		kind       Kind
 		candidates []Candidate
@@ -159,19 +80,15 @@ func New(cfg Config) (*Deriver, error) {
 	} {
 		for _, c := range r.candidates {
 			if !c.Signed && (r.kind == KindAction || r.kind == KindNonce) {
-				return nil, fmt.Errorf("%s: %s is not covered by the signature", r.kind, c.Source)
+				return fmt.Errorf("%s: %s is not covered by the signature", r.kind, c.Source)
 			}
 			d.unsigned = d.unsigned || !c.Signed
 		}
-		if err := d.compileRole(&cfg, r.kind, r.candidates); err != nil {
-			return nil, fmt.Errorf("%s: %w", r.kind, err)
+		if err := d.compileRole(cfg, r.kind, r.candidates); err != nil {
+			return fmt.Errorf("%s: %w", r.kind, err)
 		}
 	}
-	pepper := append([]byte(nil), cfg.Pepper...)
-	d.pool.New = func() any {
-		return &work{mac: hmac.New(sha256.New, pepper), found: make([]finding, d.slots)}
-	}
-	return d, nil
+	return nil
 }
 
 // Derive returns the keys of a verified request. It never fails: what it cannot
@@ -181,25 +98,28 @@ func (d *Deriver) Derive(req *Request) Keys {
 	defer func() { w.reset(); d.pool.Put(w) }()
 
 	k := Keys{Digest: sha256.Sum256(req.Body), Aliases: make([]Alias, 0, len(d.roles)+2)}
+	d.readContent(w, req, &k)
 	var nonce, plainID Alias
 	for i := range d.roles {
 		r := &d.roles[i]
 		alt, bad := d.resolve(w, req, r)
 		switch {
 		case bad != "":
-			return d.ambiguous(w, req, k.Digest, Problem{ProblemAmbiguousID, alt.text, bad})
+			return d.ambiguous(w, req, &k, Problem{ProblemAmbiguousID, alt.text, bad})
 		case alt == nil:
 		case r.kind == KindNonce:
 			nonce = d.idAlias(w, req, r.kind, r.scope, Signed, nil)
 		default:
-			k.Aliases = append(k.Aliases, d.identityAlias(w, req, r, alt.trust, &k))
+			d.addIdentity(w, req, r, alt.trust, &k)
 			if r.kind == KindDelivery && alt.trust == Unsigned {
 				plainID = d.idAlias(w, req, KindDeliveryID, d.id, Unsigned, nil)
 			}
 		}
 	}
-	if len(k.Aliases) == 0 && !d.addContent(w, req, &k) {
-		k.Problem = Problem{Code: ProblemNoSafeKey}
+	if len(k.Aliases) == 0 {
+		if safe, why := d.addContent(w, req, &k); !safe {
+			k.Problem = Problem{Code: ProblemNoSafeKey, Reason: why}
+		}
 	}
 	if nonce.Kind != "" {
 		k.Aliases = append(k.Aliases, nonce)
@@ -213,30 +133,45 @@ func (d *Deriver) Derive(req *Request) Keys {
 
 // ambiguous returns the keys of a delivery whose ID must not be used. Nothing
 // found so far is kept: parts of an identity are not one.
-func (d *Deriver) ambiguous(w *work, req *Request, digest [sha256.Size]byte, p Problem) Keys {
-	k := Keys{Digest: digest, Problem: p}
+func (d *Deriver) ambiguous(w *work, req *Request, found *Keys, p Problem) Keys {
+	k := *found
+	k.Aliases, k.Strength, k.Problem = nil, Fallback, p
+	k.DeliveryID, k.EventID, k.Action, k.ActionDigest = "", "", "", [sha256.Size]byte{}
 	d.addContent(w, req, &k)
 	d.addBody(w, req, &k)
 	return k
 }
 
-// identityAlias makes the alias for the ID in w.parts and notes in k how strong
-// it is and how it is shown.
-func (d *Deriver) identityAlias(w *work, req *Request, r *role, trust Trust, k *Keys) Alias {
-	strength, digest := Strong, []byte(nil)
-	if trust == Unsigned {
-		strength, digest = Medium, k.Digest[:]
-	}
-	k.Strength = max(k.Strength, strength)
+// addIdentity adds the alias for the ID in w.parts, and notes in k how strong it
+// is and how it is shown. An unsigned ID is bound to the body, under the old
+// rules as well.
+func (d *Deriver) addIdentity(w *work, req *Request, r *role, trust Trust, k *Keys) {
 	switch r.kind {
+	case KindAction:
+		k.Action = w.show()
 	case KindEvent:
 		k.EventID = w.show()
 	case KindDelivery:
 		k.DeliveryID = w.show()
 	}
-	a := d.idAlias(w, req, r.kind, r.scope, trust, digest)
-	a.Identity = true
-	return a
+	add := func(digest []byte) {
+		a := d.idAlias(w, req, r.kind, r.scope, trust, digest)
+		a.Identity = true
+		k.Aliases = append(k.Aliases, a)
+	}
+	if trust == Signed {
+		k.Strength = Strong
+		add(nil)
+	} else {
+		k.Strength = max(k.Strength, Medium)
+		add(w.now.bind[:])
+		if d.old != nil && w.old.bind != w.now.bind {
+			add(w.old.bind[:])
+		}
+	}
+	if r.kind == KindAction && d.compare != nil {
+		k.ActionDigest = d.compare.digest(d, w, req, k.Digest)
+	}
 }
 
 // idAlias makes an alias for the ID in w.parts.
@@ -247,19 +182,6 @@ func (d *Deriver) idAlias(w *work, req *Request, kind Kind, sc scope, trust Trus
 		window = d.windows.Nonce
 	}
 	return Alias{Kind: kind, Key: w.hash(), Trust: trust, Window: window}
-}
-
-// addContent makes the content the identity. An empty body has none: all empty
-// deliveries would be one.
-func (d *Deriver) addContent(w *work, req *Request, k *Keys) bool {
-	if len(req.Body) == 0 {
-		return false
-	}
-	w.message = bodyMessage(w.message[:0], d.fallback, req, rulesVersion, k.Digest[:])
-	k.Aliases = append(k.Aliases, Alias{
-		Kind: KindFallback, Key: w.hash(), Trust: Signed, Identity: true, Window: d.windows.Fallback,
-	})
-	return true
 }
 
 // addBody adds the body as evidence when the identity might have been chosen by
@@ -293,6 +215,3 @@ func (w *work) show() string {
 	}
 	return shorten(w.shown)
 }
-
-// Interface guard.
-var _ fmt.Stringer = Strength(0)

@@ -16,6 +16,13 @@
 // than MaxIDLen bytes) is a Problem for a person to decide. Nothing is
 // repaired, trimmed or guessed.
 //
+// Content is compared by its meaning. WCF-1 is a hash over the parsed body, under
+// rules that say what does not matter (FingerprintRules): it is the identity of
+// a delivery without an ID, the check of one with an ID, and what an unsigned ID
+// is bound to where attempts differ in known places. Equal fingerprints always
+// mean equal content; whatever has no one reading has no fingerprint. A replay
+// can change headers, so the fingerprint depends on the body alone.
+//
 // The package is pure apart from a pool of scratch buffers: no clock, no
 // randomness, no input or output. It imports nothing else of hookonce.
 package identity

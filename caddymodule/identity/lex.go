@@ -9,12 +9,18 @@ import (
 	"math/bits"
 )
 
+// lexer reads the tokens of one JSON document.
+type lexer struct {
+	body []byte
+	pos  int
+}
+
 // str reads a string and returns what is between its quotes. Bare control
 // characters make the document invalid, except in a wanted value: that is to
 // be reported as an ambiguous ID, not as a missing one.
-func (s *scanner) str(wanted bool) (raw []byte, escaped, ok bool) {
-	b := s.body
-	i := s.pos + 1
+func (l *lexer) str(wanted bool) (raw []byte, escaped, ok bool) {
+	b := l.body
+	i := l.pos + 1
 	start := i
 	for {
 		i = plainEnd(b, i)
@@ -23,7 +29,7 @@ func (s *scanner) str(wanted bool) (raw []byte, escaped, ok bool) {
 		}
 		switch b[i] {
 		case '"':
-			s.pos = i + 1
+			l.pos = i + 1
 			return b[start:i], escaped, true
 		case '\\':
 			n := escapeLen(b[i:])
@@ -62,52 +68,52 @@ func plainEnd(b []byte, i int) int {
 }
 
 // number reads a number by the grammar of RFC 8259.
-func (s *scanner) number() bool {
-	s.take('-')
-	if !s.take('0') && !s.digits() {
+func (l *lexer) number() bool {
+	l.take('-')
+	if !l.take('0') && !l.digits() {
 		return false
 	}
-	if s.take('.') && !s.digits() {
+	if l.take('.') && !l.digits() {
 		return false
 	}
-	if s.take('e') || s.take('E') {
-		if !s.take('+') {
-			s.take('-')
+	if l.take('e') || l.take('E') {
+		if !l.take('+') {
+			l.take('-')
 		}
-		return s.digits()
+		return l.digits()
 	}
 	return true
 }
 
-func (s *scanner) digits() bool {
-	start := s.pos
-	for s.pos < len(s.body) && isDigit(s.body[s.pos]) {
-		s.pos++
+func (l *lexer) digits() bool {
+	start := l.pos
+	for l.pos < len(l.body) && isDigit(l.body[l.pos]) {
+		l.pos++
 	}
-	return s.pos > start
+	return l.pos > start
 }
 
-func (s *scanner) literal(text string) bool {
-	if !bytes.HasPrefix(s.body[s.pos:], []byte(text)) {
+func (l *lexer) literal(text string) bool {
+	if !bytes.HasPrefix(l.body[l.pos:], []byte(text)) {
 		return false
 	}
-	s.pos += len(text)
+	l.pos += len(text)
 	return true
 }
 
-func (s *scanner) take(c byte) bool {
-	if s.pos < len(s.body) && s.body[s.pos] == c {
-		s.pos++
+func (l *lexer) take(c byte) bool {
+	if l.pos < len(l.body) && l.body[l.pos] == c {
+		l.pos++
 		return true
 	}
 	return false
 }
 
-func (s *scanner) space() {
-	for s.pos < len(s.body) {
-		switch s.body[s.pos] {
+func (l *lexer) space() {
+	for l.pos < len(l.body) {
+		switch l.body[l.pos] {
 		case ' ', '\t', '\n', '\r':
-			s.pos++
+			l.pos++
 		default:
 			return
 		}

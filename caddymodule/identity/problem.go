@@ -3,7 +3,10 @@
 
 package identity
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // ProblemCode says why a delivery cannot be identified safely and waits for a
 // person. The empty code means that there is no problem.
@@ -14,14 +17,24 @@ const (
 	// ProblemAmbiguousID means that an ID can be read in more than one way, or
 	// not at all.
 	ProblemAmbiguousID ProblemCode = "ambiguous_id"
-	// ProblemNoSafeKey means that there is neither an ID nor a body to hash.
+	// ProblemNoSafeKey means that there is neither an ID nor content that could
+	// stand in for it.
 	ProblemNoSafeKey ProblemCode = "no_safe_key"
 )
 
-// Reason says what makes an ID ambiguous.
+// Reason says what makes an ID ambiguous, or content unsafe.
 type Reason string
 
-// The reasons. Their texts complete the sentence "the ID ...".
+// The reasons of ProblemNoSafeKey, beside an empty body. Their texts complete
+// the sentence "no ID and ...".
+const (
+	ReasonHashForbidden Reason = "equal bodies of this sender need not be one event"
+	ReasonNothingLeft   Reason = "the fingerprint rules leave nothing of the body"
+	ReasonTooFewFields  Reason = "the body has fewer values than min_fields"
+)
+
+// The reasons of ProblemAmbiguousID. Their texts complete the sentence "the ID
+// ...".
 const (
 	ReasonRepeated      Reason = "occurs more than once"
 	ReasonDuplicateName Reason = "has a duplicate JSON name on its path"
@@ -41,7 +54,7 @@ type Problem struct {
 	// Source is the text form of the configured source that caused it. It is
 	// empty for ProblemNoSafeKey.
 	Source string
-	// Reason is empty for ProblemNoSafeKey.
+	// Reason is empty for ProblemNoSafeKey when the body is empty.
 	Reason Reason
 }
 
@@ -51,7 +64,7 @@ func (p Problem) String() string {
 	case "":
 		return ""
 	case ProblemNoSafeKey:
-		return "no_safe_key: no ID and an empty body"
+		return "no_safe_key: no ID and " + cmp.Or(string(p.Reason), "an empty body")
 	}
 	return fmt.Sprintf("%s: the ID in %s %s", p.Code, p.Source, p.Reason)
 }

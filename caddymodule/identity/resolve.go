@@ -12,8 +12,9 @@ import (
 
 // part is one value of an ID: the text and whether it was a JSON number.
 type part struct {
-	text   []byte
-	number bool
+	text    []byte
+	number  bool
+	version bool // of an action, and no ID
 }
 
 // leaf is a simple source, compiled.
@@ -21,6 +22,8 @@ type leaf struct {
 	kind string
 	name string // in canonical form for a header
 	slot int    // the finding of a JSON pointer
+
+	version bool // any value will do, also a placeholder
 }
 
 // alternative is one candidate, compiled.
@@ -59,6 +62,11 @@ func (d *Deriver) compileRole(cfg *Config, kind Kind, candidates []Candidate) er
 			}
 			alt.leaves = append(alt.leaves, l)
 		}
+		if kind == KindAction && cfg.ActionVersion != nil {
+			if err := d.addVersion(&alt, cfg.ActionVersion.Source); err != nil {
+				return err
+			}
+		}
 		r.alts = append(r.alts, alt)
 	}
 	slices.SortStableFunc(r.alts, func(a, b alternative) int { return int(b.trust) - int(a.trust) })
@@ -66,6 +74,23 @@ func (d *Deriver) compileRole(cfg *Config, kind Kind, candidates []Candidate) er
 	if len(r.alts) > 0 || kind == KindDelivery {
 		d.roles = append(d.roles, r)
 	}
+	return nil
+}
+
+// addVersion makes the version of an action its last part.
+func (d *Deriver) addVersion(alt *alternative, s Source) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	for _, part := range s.Leaves() {
+		l, err := d.compileLeaf(part)
+		if err != nil {
+			return err
+		}
+		l.version = true
+		alt.leaves = append(alt.leaves, l)
+	}
+	alt.text += " version " + s.String()
 	return nil
 }
 
@@ -98,6 +123,9 @@ type work struct {
 	scanner scanner
 	found   []finding
 	scanned bool
+
+	canonizer canonizer
+	now, old  content
 }
 
 // maxKept is the capacity above which a buffer is not kept for the next request.
@@ -182,8 +210,21 @@ func (d *Deriver) disagreeing(w *work, req *Request, later []alternative) *alter
 	return nil
 }
 
-// readLeaf reads one value.
+// readLeaf reads one value of an ID.
 func (d *Deriver) readLeaf(w *work, req *Request, l *leaf) (p part, present bool, bad Reason) {
+	p, present, bad = d.readRaw(w, req, l)
+	switch {
+	case !present || bad != "":
+		return part{}, false, bad
+	case l.version:
+		p.version = true
+		return p, len(p.text) > 0, checkText(p.text)
+	}
+	return check(p)
+}
+
+// readRaw reads one value, whatever it says.
+func (d *Deriver) readRaw(w *work, req *Request, l *leaf) (p part, present bool, bad Reason) {
 	switch l.kind {
 	case "header":
 		p.text, present, bad = w.header(req.Header[l.name])
@@ -194,10 +235,7 @@ func (d *Deriver) readLeaf(w *work, req *Request, l *leaf) (p part, present bool
 	case "query":
 		p.text, present, bad = w.form(w.keep(req.RawQuery), l.name)
 	}
-	if !present || bad != "" {
-		return part{}, false, bad
-	}
-	return check(p)
+	return p, present, bad
 }
 
 // check tells whether a value is an ID. Blank values and placeholders count as

@@ -25,8 +25,7 @@ type finding struct {
 //
 // The whole document is always read, since a name may come again at the end.
 type scanner struct {
-	body  []byte
-	pos   int
+	lexer
 	found []finding
 	name  []byte // scratch for names with escapes
 	deep  bool
