@@ -39,9 +39,8 @@ type node struct {
 	pepper []byte
 	logger *zap.Logger
 
-	later unsettled
-	stop  context.CancelFunc
-	done  sync.WaitGroup
+	stop context.CancelFunc
+	done sync.WaitGroup
 }
 
 // spoolName returns a name that no other attempt has.

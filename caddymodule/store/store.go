@@ -51,7 +51,9 @@ type Store interface {
 	// Apply steps one record by one event, atomically. Events whose step says Save
 	// are durable when Apply returns; SaveLazy ones are handed to the writer and
 	// become durable with its next commit (losing one costs precision after a
-	// crash, never a promise: invariant I10). An operator's event leaves an audit
+	// crash, never a promise: invariant I10). An outcome that cannot be written is
+	// true all the same (T34): Apply returns the error beside the new record, and
+	// the store keeps it in memory and tries again. An operator's event leaves an audit
 	// entry in the same atomic step. For delivery.Copy the store makes the new
 	// READY record itself and returns it.
 	Apply(ctx context.Context, id delivery.ID, ev delivery.Event) (delivery.Record, delivery.Actions, error)
