@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -37,6 +38,11 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	// Each check of the comparison with the model opens a store a dozen times. The
+	// flag on the command line still counts.
+	if err := flag.Set("rapid.checks", "30"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -5,6 +5,7 @@ package badgerstore
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/aes"
 	"encoding/binary"
 	"errors"
@@ -151,13 +152,16 @@ func (l *logReader) somethingLeft() (bool, error) {
 			return true, nil
 		}
 	}
+	var buf, zeros [32 << 10]byte
 	for {
-		b, err := l.r.ReadByte()
-		if err == io.EOF {
+		n, err := io.ReadFull(l.r, buf[:])
+		switch {
+		case !bytes.Equal(buf[:n], zeros[:n]):
+			return true, nil
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
 			return false, nil
-		}
-		if err != nil || b != 0 {
-			return err == nil, err
+		case err != nil:
+			return false, err
 		}
 	}
 }

@@ -45,6 +45,7 @@ func (b *bench) options(boot uint64) Options {
 	o := NewOptions(b.dir)
 	o.Boot, o.Now = boot, b.clock.Now
 	o.Ballast, o.MinFree, o.HardFloor, o.LockWait = -1, 1, 1, 0
+	o.memTable = 1 << 20
 	o.Failpoint = func(point string) error {
 		if err := b.failure.Load(); err != nil && point == b.point {
 			return *err
