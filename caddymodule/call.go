@@ -91,6 +91,14 @@ func (c *call) placeholder(key string) (any, bool) {
 
 // precheck refuses what can be refused without reading a body.
 func (c *call) precheck() error {
+	err := c.plausible()
+	if err != nil {
+		c.unread()
+	}
+	return err
+}
+
+func (c *call) plausible() error {
 	r := c.r
 	if r.TLS != nil && !r.TLS.HandshakeComplete || r.Header.Get("Early-Data") == "1" {
 		// Early data can be replayed by anybody who saw it (RFC 8470).
@@ -108,6 +116,18 @@ func (c *call) precheck() error {
 		return c.unauthorized(why)
 	}
 	return nil
+}
+
+// unread prepares an answer that goes out while the body is still to come.
+// net/http would first read up to 256 KiB of it, for as long as that takes, and
+// even ask for it by 100 Continue: it does not know the body that Caddy wrapped.
+// Only the last answer of a connection goes out at once.
+func (c *call) unread() {
+	if c.r.ContentLength != 0 && c.r.ProtoMajor == 1 {
+		c.w.Header().Set("Connection", "close")
+		// Best effort: not every writer has a deadline to set.
+		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(c.h.bodyTimeout))
+	}
 }
 
 // readBody takes the whole body into memory, within its limits.
@@ -129,6 +149,7 @@ func (c *call) readBody() error {
 		r.Header.Del("Expect")
 		return nil
 	}
+	c.unread()
 	var tooLarge *http.MaxBytesError
 	var netErr net.Error
 	var he caddyhttp.HandlerError
