@@ -62,7 +62,7 @@ func (s *Store) perform(before *value, after delivery.Record, acts delivery.Acti
 	case acts.Has(delivery.Copy):
 		return s.copyRecord(before, acts, ev, c.extra)
 	case acts.Has(delivery.Remove):
-		return after, acts, s.remove(before, c.extra)
+		return after, acts, s.remove(&c)
 	case acts.Has(delivery.Save):
 		err := c.write(outcome)
 		if err == nil {
@@ -97,28 +97,42 @@ func (s *Store) copyRecord(before *value, acts delivery.Actions, ev delivery.Eve
 	return made, acts, nil
 }
 
-// remove forgets a record, and the evidence keys that it brought.
-func (s *Store) remove(v *value, extra []kv) error {
-	after := v.rec
-	c := s.change(v, &after)
-	c.extra = extra
-	r := &request{urgency: outcome, entries: []kv{s.goneEntry(v.rec.ID)}}
-	for _, key := range [...]delivery.ID{v.evidence.body, v.evidence.plain} {
-		if len(extra) > 0 && !key.IsZero() { // a person asked for it
+// remove forgets a record because a person asked for it, with the evidence keys
+// that it brought, so that the next delivery counts as new.
+func (s *Store) remove(c *change) error {
+	r := &request{urgency: outcome, entries: s.goneEntries(c.before)}
+	for _, key := range [...]delivery.ID{c.evidence.body, c.evidence.plain} {
+		if !key.IsZero() {
 			r.entries = append(r.entries, s.goneEntry(key))
 		}
 	}
-	if resting(v.rec.State) {
-		r.entries = append(r.entries, kv{key: dbKey(nsOpen, v.rec.ID), remove: true})
-	}
-	r.entries = append(r.entries, extra...)
+	r.entries = append(r.entries, c.extra...)
 	if err := s.commit.write(r); err != nil {
 		c.undo(err)
-		return fmt.Errorf("forget %s: %w", v.rec.ID.Short(), err)
+		return fmt.Errorf("forget %s: %w", c.before.ID.Short(), err)
 	}
-	s.cache.put(v.rec.ID, &item{raw: gone})
-	s.counts.consume(v.rec.ID, 0, true)
+	s.cache.put(c.before.ID, &item{raw: gone})
+	s.counts.consume(c.before.ID, 0, true)
 	return nil
+}
+
+// forget removes a record whose window is over. It is not waited for.
+func (s *Store) forget(v *value) {
+	it := &item{raw: gone, pending: s.number.Add(1)}
+	s.cache.put(v.rec.ID, it)
+	s.counts.consume(v.rec.ID, 0, true)
+	s.commit.send(&request{
+		urgency: lazy, entries: s.goneEntries(&v.rec),
+		lazyKeys: []lazyKey{{v.rec.ID, it.pending}},
+	})
+}
+
+func (s *Store) goneEntries(r *delivery.Record) []kv {
+	entries := []kv{s.goneEntry(r.ID)}
+	if resting(r.State) {
+		entries = append(entries, kv{key: dbKey(nsOpen, r.ID), remove: true})
+	}
+	return entries
 }
 
 // goneEntry overwrites a key. Badger drops the entry itself after a day.

@@ -260,7 +260,11 @@ func (c *committer) commit(reqs []*request) error {
 	}
 	c.lastTs = max(c.lastTs+1, uint64(c.s.opts.Now().UnixMicro()))
 	if err := txn.CommitAt(c.lastTs, nil); err != nil {
-		return fmt.Errorf("%w: %w", errUnsure, err)
+		err = fmt.Errorf("%w: %w", errUnsure, err)
+		if !errors.Is(err, badger.ErrTxnTooBig) {
+			c.s.breakDown(err)
+		}
+		return err
 	}
 	c.s.mark.set(c.lastTs)
 	if c.groups++; c.groups%64 == 0 {

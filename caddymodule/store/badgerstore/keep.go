@@ -15,6 +15,7 @@ type keeper struct {
 	s          *Store
 	unverified *survey // tables to be read after the start, or nil
 	jumped     bool    // the wall clock, and we said so
+	commits    int64   // an hour ago
 	quit       chan struct{}
 	ended      chan struct{}
 }
@@ -87,8 +88,17 @@ func (k *keeper) verify() {
 	k.unverified = nil
 }
 
+// hour prolongs pointers and, after an hour with few writes, merges the tables.
+// Without writes Badger merges nothing, so what has expired would stay on the
+// disk; under load it merges all the time, and must not be stopped for this.
 func (k *keeper) hour() {
 	k.s.prolongPointers()
+	commits := k.s.commit.commits.Load()
+	quiet := commits-k.commits < 60*60
+	k.commits = commits
+	if !quiet {
+		return
+	}
 	if err := k.s.db.Flatten(1); err != nil {
 		k.s.opts.Logger.Warn("store: flatten: " + err.Error())
 	}
@@ -112,30 +122,28 @@ func (s *Store) Sweep(ctx context.Context, at int64) ([]delivery.ID, error) {
 		if err := ctx.Err(); err != nil {
 			return forgotten, err
 		}
-		removed, err := s.sweepOne(id, at)
-		if err != nil {
-			return forgotten, err
-		}
-		if removed {
+		if s.sweepOne(id, at) {
 			forgotten = append(forgotten, id)
 		}
 	}
 	return forgotten, nil
 }
 
-func (s *Store) sweepOne(id delivery.ID, at int64) (bool, error) {
+func (s *Store) sweepOne(id delivery.ID, at int64) bool {
 	s.locks.lock(id)
 	defer s.locks.unlock(id)
 	ev := delivery.Event{Kind: delivery.WindowOver, At: at}
 	v, err := s.read(id)
 	if err != nil || v.kind != kindRecord {
-		return false, nil // unreadable: counted, and left alone
+		return false // unreadable: counted, and left alone
 	}
 	v.counted = s.counts.merge(&v.rec)
 	if _, _, err := delivery.Step(v.rec, ev); err != nil {
-		return false, nil // it moved on since we looked
+		return false // it moved on since we looked
 	}
-	return true, s.remove(&v, nil)
+	// It counts as gone already, so nobody has to wait for the write.
+	s.forget(&v)
+	return true
 }
 
 // pointerAge is when the pointers of an open record are written anew. They were

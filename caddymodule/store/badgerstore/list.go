@@ -163,8 +163,7 @@ func (s *Store) Audit(ctx context.Context, id delivery.ID, limit int) ([]store.A
 	return all[:min(len(all), max(limit, 0))], err
 }
 
-// PutAnswer implements store.Store. An answer is a courtesy: it is written with
-// the next commit and not waited for.
+// PutAnswer implements store.Store.
 func (s *Store) PutAnswer(_ context.Context, id delivery.ID, answer []byte) error {
 	if err := s.enter(); err != nil {
 		return err

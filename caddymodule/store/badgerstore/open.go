@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/dgraph-io/badger/v4"
@@ -159,7 +160,23 @@ func (s *Store) loadOpen(ctx context.Context) error {
 		return true, nil
 	})
 	s.commit.slots.load(live)
+	s.dropSlots(live)
 	return err
+}
+
+// dropSlots removes the slots that name no running record any more, so that the
+// next start need not look at them. One that is taken again in the same commit
+// stays, as it is written after these.
+func (s *Store) dropSlots(live []uint32) {
+	var entries []kv
+	for i, n := range live {
+		if n == 0 {
+			entries = append(entries, kv{key: slotKey(uint32(i)), remove: true})
+		}
+	}
+	for part := range slices.Chunk(entries, maxGroup) {
+		s.commit.send(&request{urgency: lazy, entries: part})
+	}
 }
 
 // loadRecord puts a record into memory if it is open and not there yet. A record

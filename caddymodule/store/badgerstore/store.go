@@ -63,6 +63,16 @@ func (s *Store) enter() error {
 	return nil
 }
 
+// breakDown refuses everything from now on. After a failed sync the kernel may
+// have dropped what it could not write, and says nothing at the next sync; only
+// a start, which reads what is really there, can be trusted again.
+func (s *Store) breakDown(err error) {
+	err = fmt.Errorf("the store stopped, because its disk failed; a restart reads what is there: %w", err)
+	if s.damaged.CompareAndSwap(nil, &err) {
+		s.opts.Logger.Error(err.Error())
+	}
+}
+
 // read returns the newest value of a key, expired or not. The caller counts on
 // it for a decision only while it holds the lock of the key.
 func (s *Store) read(key delivery.ID) (value, error) {
@@ -223,9 +233,9 @@ func (s *Store) closeBadger() error {
 			return fmt.Errorf("close badger: %w", err)
 		}
 		return nil
-	case <-time.After(time.Minute):
+	case <-time.After(10 * time.Second):
 		// Badger tries for ever when it cannot write its memory table.
-		return errors.New("badger is not closed in order: it could not write its memory table within a minute")
+		return errors.New("badger is not closed in order: it could not write its memory table within ten seconds")
 	}
 }
 
