@@ -81,6 +81,7 @@ func parseStore(d *caddyfile.Dispenser, app *App) error {
 //	}
 func (b *Badger) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the engine's name
+	b.DeclaredAt = place(d)
 	if d.NextArg() {
 		b.Dir = d.Val()
 	}

@@ -8,11 +8,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
 
 	"github.com/hookonce/hookonce/caddymodule/store"
 	"github.com/hookonce/hookonce/caddymodule/store/badgerstore"
@@ -43,6 +46,10 @@ type Badger struct {
 	// the kept requests with AES-256. Default: none.
 	EncryptionKey string `json:"encryption_key,omitempty"`
 
+	// DeclaredAt is where the store was written, for messages. The Caddyfile
+	// adapter sets it.
+	DeclaredAt string `json:"declared_at,omitempty"`
+
 	key    []byte
 	logger *zap.Logger
 }
@@ -52,9 +59,21 @@ func (*Badger) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "hookonce.stores.badger", New: func() caddy.Module { return new(Badger) }}
 }
 
-// Provision sets the defaults and resolves the key.
+// Provision sets the defaults, resolves the key, and looks whether the directory
+// can be written to, before any listener opens.
 func (b *Badger) Provision(ctx caddy.Context) error {
 	b.logger = ctx.Logger()
+	err := b.provision()
+	switch {
+	case err != nil && b.DeclaredAt != "":
+		return fmt.Errorf("badger store at %s: %w", b.DeclaredAt, err)
+	case err != nil:
+		return fmt.Errorf("badger store: %w", err)
+	}
+	return nil
+}
+
+func (b *Badger) provision() error {
 	if b.Dir == "" {
 		b.Dir = filepath.Join(caddy.AppDataDir(), "hookonce")
 	}
@@ -68,6 +87,9 @@ func (b *Badger) Provision(ctx caddy.Context) error {
 	if b.MaxSize < 0 || b.MinFree < 0 {
 		return errors.New("max_size and min_free must not be negative")
 	}
+	if err := writable(b.Dir); err != nil {
+		return fmt.Errorf("%s cannot be written to: %w; name a directory that belongs to the user of the server: store badger <dir>", b.Dir, err)
+	}
 	if b.EncryptionKey == "" {
 		return nil
 	}
@@ -79,6 +101,25 @@ func (b *Badger) Provision(ctx caddy.Context) error {
 		return errors.New("encryption_key must be 64 hex digits (for example from: openssl rand -hex 32)")
 	}
 	return nil
+}
+
+// writable reports why a directory can neither be used nor made. It changes
+// nothing, so that validating a configuration may ask: for a directory that does
+// not exist, the nearest one above it is looked at.
+func writable(dir string) error {
+	for {
+		info, err := os.Stat(dir)
+		switch up := filepath.Dir(dir); {
+		case errors.Is(err, fs.ErrNotExist) && up != dir:
+			dir = up
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return fmt.Errorf("%s is not a directory", dir)
+		default:
+			return unix.Access(dir, unix.W_OK|unix.X_OK)
+		}
+	}
 }
 
 // Directory returns the absolute directory.
