@@ -166,7 +166,5 @@ func (c *call) write(a *answer, word string) {
 	if !a.cut {
 		_, _ = c.w.Write(a.body) // the provider may have gone; the outcome stands
 	}
-	for name, values := range a.trailer {
-		head[name] = values
-	}
+	maps.Copy(head, a.trailer)
 }

@@ -4,6 +4,8 @@
 package caddymodule
 
 import (
+	"maps"
+
 	"github.com/hookonce/hookonce/caddymodule/identity"
 	"github.com/hookonce/hookonce/caddymodule/verify"
 )
@@ -50,9 +52,7 @@ func (h *Handler) compileDeriver(n *node, way *verify.Coverage) (*identity.Deriv
 	}
 	next := &derivers{node: n, byWay: map[*verify.Coverage]*identity.Deriver{way: der}}
 	if old := h.derivers.Load(); old != nil && old.node == n {
-		for k, v := range old.byWay {
-			next.byWay[k] = v
-		}
+		maps.Copy(next.byWay, old.byWay)
 		next.byWay[way] = der
 	}
 	h.derivers.Store(next) // a lost race only compiles once more

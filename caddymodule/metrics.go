@@ -53,7 +53,8 @@ func registerMetrics(reg prometheus.Registerer) error {
 	c := &collectors
 	for _, col := range []prometheus.Collector{
 		c.deliveries, c.refusals, c.attempts, c.strengths, c.passes, c.secrets, c.notes, c.alarms,
-		c.decision, c.upstream, storeCollector{},
+		c.decision, c.upstream,
+		storeCollector{},
 	} {
 		var already prometheus.AlreadyRegisteredError
 		if err := reg.Register(col); err != nil && !errors.As(err, &already) {

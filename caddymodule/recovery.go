@@ -26,11 +26,14 @@ import (
 //     are missing are reported.
 func (n *node) recover(ctx context.Context, now func() time.Time) error {
 	marks := make(map[delivery.ID]spool.Mark)
-	n.spool.Scan(func(e spool.Entry) {
-		if e.Mark.Class != 0 {
+	err := n.spool.Scan(func(e spool.Entry) {
+		if e.Settled {
 			marks[delivery.ID(e.ID)] = e.Mark
 		}
 	})
+	if err != nil {
+		return fmt.Errorf("reading kept requests: %w", err)
+	}
 	if err := n.settleMarked(ctx, marks); err != nil {
 		return err
 	}

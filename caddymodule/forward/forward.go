@@ -141,7 +141,7 @@ func (f *Forwarder) try(ctx context.Context, t *target, r *Request, header http.
 	c.trace.GotConn = c.gotConn
 	c.trace.WroteRequest = c.wroteRequest
 
-	resp, err := t.transport.RoundTrip(r.build(httptrace.WithClientTrace(ctx, &c.trace), t, header))
+	resp, err := t.transport.RoundTrip(r.build(httptrace.WithClientTrace(ctx, &c.trace), t, header)) //nolint:bodyclose // readAnswer closes it
 	if err == nil {
 		f.readAnswer(a, resp, r.Overflow)
 	} else {

@@ -144,7 +144,7 @@ func (h *http2Server) answer(w http.ResponseWriter, c *wire, b Behaviour) {
 
 func (h *http2Server) close() {
 	h.once.Do(func() { close(h.done) })
-	h.http.Close()
+	_ = h.http.Close()
 }
 
 // Accept, Close and Addr make the server the listener of its net/http part.

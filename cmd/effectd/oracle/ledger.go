@@ -49,7 +49,7 @@ func openLedger(path string, sync bool) (*ledger, error) {
 		_, err = f.Seek(whole, io.SeekStart)
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
 	if n := len(effects); n > 0 {

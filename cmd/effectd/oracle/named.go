@@ -98,6 +98,6 @@ func Help() string {
 		fmt.Fprintf(t, "  %s\t%s\n", n.Name, n.Help)
 	}
 	fmt.Fprintf(t, "  <status>\tan answer of this status; the effect is recorded for 2xx, 504 and 524\n")
-	t.Flush()
+	_ = t.Flush()
 	return s.String()
 }
