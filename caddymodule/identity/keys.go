@@ -15,6 +15,9 @@ type Keys struct {
 	// ID). Whenever a body alias is present, a body already seen under another
 	// identity must not be processed as new without asking.
 	//
+	// What depends on the content comes twice, under the current rules and under
+	// Config.OldFingerprint, when the two differ. Both are to be remembered.
+	//
 	// It is empty when nothing can be hashed. With an ambiguous ID it holds the
 	// content alone, so that repeats of the held delivery are recognised.
 	Aliases []Alias
