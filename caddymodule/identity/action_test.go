@@ -106,6 +106,11 @@ func TestCompareUnreadable(t *testing.T) {
 	if x.ActionDigest == y.ActionDigest || x.Aliases[0] != y.Aliases[0] {
 		t.Error("two unreadable values agree")
 	}
+	d = newDeriver(t, Config{Action: []Candidate{signed(t, "json /a")}, ActionCompare: []Source{{JSON: "/b"}}})
+	x, y = d.Derive(request(`{"a":"1","c":1,"c":2}`)), d.Derive(request(`{"a":"1","c":1,"c":3}`))
+	if x.ActionDigest == y.ActionDigest || x.Aliases[0] != y.Aliases[0] {
+		t.Error("two bodies without canonical form agree")
+	}
 }
 
 func TestActionErrors(t *testing.T) {

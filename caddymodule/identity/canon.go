@@ -21,7 +21,7 @@ const (
 	tagNumber    = 'n' // sign, exponent of ten, digits
 	tagToken     = 'N' // a number of absurd size, as written
 	tagInstant   = 'T' // as tagNumber, seconds since 1970
-	tagAbsent    = '-' // an element that the rules do not select
+	tagAbsent    = '-' // an element that does not count
 	tagObject    = '{' // count, names and values by name
 	tagArray     = '[' // count, values
 	tagUnordered = '(' // count, values by encoding
@@ -170,19 +170,17 @@ func (z *canonizer) root() spot {
 }
 
 // under returns the spot at which the paths have matched at, inside s. A value
-// that is ignored has the empty spot.
-func (z *canonizer) under(s spot, at places) (inner spot, ignored bool) {
-	if at.isEmpty() {
-		return spot{fields: s.fields, kept: s.kept}, false
+// that is ignored has the empty spot, as all below it.
+func (z *canonizer) under(s spot, at places) spot {
+	switch {
+	case at.isEmpty():
+	case at.meets(z.rules.ignore):
+		return spot{}
+	case at.meets(z.rules.fields):
+		s.kept, s.fields = true, s.fields.or(at.and(z.rules.fields))
 	}
-	if at.meets(z.rules.ignore) {
-		return spot{}, true
-	}
-	inner = spot{at: at, fields: s.fields, kept: s.kept}
-	if ends := at.and(z.rules.fields); !ends.isEmpty() {
-		inner.kept, inner.fields = true, s.fields.or(ends)
-	}
-	return inner, false
+	s.at = at
+	return s
 }
 
 // count takes in a value that is neither null nor empty.

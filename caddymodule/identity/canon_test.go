@@ -42,6 +42,7 @@ func TestPairs(t *testing.T) {
 		{"long decimals", FingerprintRules{}, `[0.1000000000000000055511151231257827]`, `[0.1]`, false},
 		{"1e400 and 1e401", FingerprintRules{}, `[1e400]`, `[1e401]`, false},
 		{"S12 absurd exponents", FingerprintRules{}, `[1e999999999]`, `[1e999999998]`, false},
+		{"S12 exponents beyond 64 bits", FingerprintRules{}, `[1e18446744073709551617]`, `[1e1]`, false},
 		{"sign", FingerprintRules{}, `[1]`, `[-1]`, false},
 		{"I-17 number and text", FingerprintRules{}, `[1000]`, `["1000"]`, false},
 		{"null and absent", FingerprintRules{}, `{"a":1,"b":null}`, `{"a":1}`, false},
@@ -51,6 +52,8 @@ func TestPairs(t *testing.T) {
 		{"joined text", FingerprintRules{}, `["ab","c"]`, `["a","bc"]`, false},
 		{"order of elements", FingerprintRules{}, `[1,2]`, `[2,1]`, false},
 		{"long values", FingerprintRules{}, `["` + longText(400) + `a"]`, `["` + longText(400) + `b"]`, false},
+		{"long values, first letter", FingerprintRules{}, `["a` + longText(400) + `"]`, `["b` + longText(400) + `"]`, false},
+		{"long object and long array", FingerprintRules{}, `[{"` + longText(400) + `":1}]`, `[["` + longText(400) + `",1]]`, false},
 		{"a digest is not the text of one", FingerprintRules{}, `["#` + longText(32) + `"]`, `["` + longText(400) + `"]`, false},
 
 		{"R16 time drift in an ignored field", ignore, `{"id":1,"sent_at":"12:00"}`, `{"id":1,"sent_at":"12:05"}`, true},
@@ -60,6 +63,7 @@ func TestPairs(t *testing.T) {
 		{"one segment is not two", ignore, `{"id":1,"meta":{"n":1}}`, `{"id":1,"meta":{"n":2}}`, false},
 		{"any depth", ignore, `{"id":1,"etag":1,"a":[{"etag":2,"x":{"etag":3}}]}`, `{"id":1,"a":[{"x":{},"etag":4}],"etag":5}`, true},
 		{"ignored element", ignore, `{"list":[1,2,3]}`, `{"list":[1,9,3]}`, true},
+		{"ignored element at the end", ignore, `{"list":[1,2]}`, `{"list":[1]}`, true},
 		{"element beside an ignored one", ignore, `{"list":[1,2,3]}`, `{"list":[1,2,4]}`, false},
 
 		{"fields alone", fields, `{"id":1,"x":1,"items":[{"id":2,"y":1}]}`, `{"z":2,"items":[{"y":[],"id":2}],"id":1}`, true},
@@ -80,6 +84,8 @@ func TestPairs(t *testing.T) {
 		{"not a time stays literal", times, `{"at":"soon"}`, `{"at":"later"}`, false},
 		{"two fractions are not a time", times, `{"at":"2026-09-21T14:13:20.5.5Z"}`, `{"at":"2026-09-21T14:13:20.5Z"}`, false},
 		{"a comma is not RFC 3339", times, `{"at":"2026-09-21T14:13:20,5Z"}`, `{"at":"2026-09-21T14:13:20.5Z"}`, false},
+		{"fraction before 1970", times, `{"at":"1969-12-31T23:59:58.5Z"}`, `{"at":-2.5}`, false},
+		{"before 1970", times, `{"at":"1969-12-31T23:59:58Z"}`, `{"at":-2}`, true},
 		{"leap second", times, `{"at":"2016-12-31T23:59:60Z"}`, `{"at":"2017-01-01T00:00:00Z"}`, false},
 		{"an object is not a time", times, `{"at":{"x":1}}`, `{"at":{"x":2}}`, false},
 		{"an instant is not its number", times, `{"at":5,"x":1}`, `{"at":"5 ","x":1}`, false},

@@ -58,7 +58,7 @@ func (z *canonizer) pair(root spot, pair []byte) bool {
 	m := span{start: len(z.buf)}
 	z.buf = appendField(z.buf, name)
 	m.name, m.nameEnd = len(z.buf)-len(name), len(z.buf)
-	inner, _ := z.under(root, z.rules.member(root.at, name))
+	inner := z.under(root, z.rules.member(root.at, name))
 	text, ok := z.decoded(value)
 	if !ok {
 		return false

@@ -185,7 +185,7 @@ func (z *canonizer) member(s spot, depth int) (present, ok bool) {
 	m := span{start: len(z.buf)}
 	z.buf = appendField(z.buf, name)
 	m.name, m.nameEnd = len(z.buf)-len(name), len(z.buf)
-	inner, _ := z.under(s, z.rules.member(s.at, name))
+	inner := z.under(s, z.rules.member(s.at, name))
 	z.space()
 	if !z.take(':') {
 		return false, false
@@ -200,10 +200,8 @@ func (z *canonizer) member(s spot, depth int) (present, ok bool) {
 	return present, ok
 }
 
-// array encodes the elements that count. One that is ignored lets the others
-// move up; which ones are does not depend on the content. One in which nothing
-// is selected leaves a mark, since that does depend on it. Marks at the end say
-// nothing and are left out.
+// array encodes the elements that count. Another one leaves a mark where order
+// matters, so that all keep their places, but not behind the last that counts.
 func (z *canonizer) array(s spot, depth int) (present, ok bool) {
 	if depth > maxDepth {
 		return false, z.fail(NoteTooDeep)
@@ -218,7 +216,7 @@ func (z *canonizer) array(s spot, depth int) (present, ok bool) {
 	count, marks := 0, 0
 	for i, more := 0, !z.take(']'); more; i++ {
 		from := len(z.buf)
-		inner, ignored := z.under(s, z.rules.element(s.at, i))
+		inner := z.under(s, z.rules.element(s.at, i))
 		has, ok := z.value(inner, depth)
 		if !ok {
 			return false, false
@@ -231,7 +229,7 @@ func (z *canonizer) array(s spot, depth int) (present, ok bool) {
 			present, count, marks = true, count+marks+1, 0
 		default:
 			z.buf = z.buf[:from]
-			if !ignored && !unordered {
+			if !unordered {
 				z.buf, marks = append(z.buf, tagAbsent), marks+1
 			}
 		}

@@ -73,7 +73,7 @@ func (z *canonizer) part(root spot, part []byte) (present, ok bool) {
 	if !ok {
 		return false, false
 	}
-	inner, _ := z.under(root, z.rules.member(root.at, []byte(name)))
+	inner := z.under(root, z.rules.member(root.at, []byte(name)))
 	if !inner.kept {
 		return false, true
 	}

@@ -112,6 +112,8 @@ func TestMultipartNotes(t *testing.T) {
 		"preamble":                 {"\r\n" + good, NoteUnknownType},
 		"white space behind":       {head + field + "--x \r\n" + good, NoteInvalidMultipart},
 		"boundary in a line":       {head + "\r\n\r\n1\r\n--xy\r\n--x--\r\n", NoteInvalidMultipart},
+		"header in a boundary":     {head + field + "--x" + head[2:] + field + "--x--", NoteInvalidMultipart},
+		"letters behind":           {head + field + "--xab" + head[5:] + field + "--x--", NoteInvalidMultipart},
 		"line feeds only":          {strings.ReplaceAll(good, "\r\n", "\n"), NoteInvalidMultipart},
 		"no boundary":              {"--\r\n" + good, NoteInvalidMultipart},
 		"long boundary":            {strings.ReplaceAll(good, "--x", "--"+longText(71)), NoteInvalidMultipart},

@@ -19,11 +19,9 @@ import (
 // parts of a multipart body are members of the root.
 type FingerprintRules struct {
 	// Fields are the only values that count, with everything below them. Empty:
-	// all. Array indexes count: a value keeps its place when those before it are
-	// not selected.
+	// all. In an array a value keeps its place when those before it do not count.
 	Fields []string `json:"fields,omitempty"`
 	// Ignore are values that are treated as absent, with everything below them.
-	// Elements of an array after an absent one move up.
 	Ignore []string `json:"ignore,omitempty"`
 	// Time are values that are compared as instants: RFC 3339 text, or seconds
 	// or milliseconds since 1970 as number or text (milliseconds from 10^11 on).
