@@ -216,6 +216,9 @@ func (s *Spool) nextSegment(move bool) (*file, error) {
 
 // takeSpare returns a segment that was freed before the given time, or nil.
 func (s *Spool) takeSpare(before time.Time) *file {
+	if s.opt.Hold() {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, f := range s.spares {

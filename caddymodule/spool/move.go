@@ -49,6 +49,9 @@ func (s *Spool) tidy() {
 // start after a crash needs their marks. A file that cannot be removed is found
 // again at the next start, when Retain drops its entries.
 func (s *Spool) sweep(since time.Time) {
+	if s.opt.Hold() {
+		return
+	}
 	s.mu.Lock()
 	var trash, resting []*file
 	for _, f := range s.trash {

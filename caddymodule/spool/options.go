@@ -69,6 +69,10 @@ type Options struct {
 	// MinFree returns an error when the file system has too little room left. It is
 	// asked before a file is made, and by Room. Default: never.
 	MinFree func() error
+	// Hold reports whether the marks of freed entries may still be needed by the
+	// next start. While they are, no file is removed or written over. It is asked
+	// now and then; marks rest for a second in any case. Default: never.
+	Hold func() bool
 	// Failpoint is called before each step that can fail, with the name of the
 	// step; an error takes the place of the step. For tests. Default: none.
 	Failpoint func(step string) error
@@ -99,6 +103,9 @@ func (o *Options) complete() error {
 	}
 	if o.MinFree == nil {
 		o.MinFree = func() error { return nil }
+	}
+	if o.Hold == nil {
+		o.Hold = func() bool { return false }
 	}
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) error { return nil }

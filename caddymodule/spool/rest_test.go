@@ -6,6 +6,7 @@ package spool
 import (
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -16,7 +17,8 @@ func TestMarkOutlivesFree(t *testing.T) {
 	for name, size := range map[string]int{"segment": 100, "file": 2 * InlineMax} {
 		t.Run(name, func(t *testing.T) {
 			clock := newTestClock()
-			o := Options{Dir: t.TempDir(), Now: clock.Now}
+			var held atomic.Bool // asked by the housekeeper too
+			o := Options{Dir: t.TempDir(), Now: clock.Now, Hold: held.Load}
 			s := openTest(t, o)
 			put(t, s, testID(1), 1, testPayload(1, size))
 			if err := s.SettleAndFree(testID(1), 1, Mark{Class: 2}); err != nil {
@@ -36,6 +38,15 @@ func TestMarkOutlivesFree(t *testing.T) {
 				t.Errorf("%d marks after the kill, want 1", found)
 			}
 			clock.advance(2 * reuseAfter)
+			held.Store(true)
+			s.tidy()
+			if left, _ := filepath.Glob(filepath.Join(o.Dir, "*"+singleExt)); size > InlineMax && len(left) != 1 {
+				t.Errorf("removed although the outcome is not written: %v", left)
+			}
+			if s.takeSpare(clock.Now()) != nil {
+				t.Error("written over although the outcome is not written")
+			}
+			held.Store(false)
 			s.tidy()
 			if left, _ := filepath.Glob(filepath.Join(o.Dir, "*"+singleExt)); len(left) != 0 {
 				t.Errorf("not removed in the end: %v", left)

@@ -127,6 +127,7 @@ type Stats struct {
 	DeadLetters                     int64
 	DiskBytes, FreeBytes            int64
 	Commits, CommitErrors           int64
+	Unwritten                       int64 // outcomes and counts that the disk did not take yet
 	Impossible                      int64 // events without effect, see delivery.ErrImpossible
 	Corrupt                         int64 // records that could not be read
 	Full                            bool

@@ -75,6 +75,7 @@ type committer struct {
 	groups  int64
 
 	commits, failures atomic.Int64
+	waiting           atomic.Int64          // length of the backlog
 	trouble           atomic.Pointer[error] // the latest failure, nil after a success
 }
 
@@ -152,6 +153,7 @@ func (c *committer) run() {
 
 // drain writes the backlog and the queue.
 func (c *committer) drain() {
+	defer func() { c.waiting.Store(int64(len(c.backlog))) }()
 	first := true
 	for {
 		c.mu.Lock()

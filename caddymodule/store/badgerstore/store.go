@@ -181,6 +181,7 @@ func (s *Store) Stats() store.Stats {
 		DeadLetters: s.cache.dead.Load(),
 		DiskBytes:   s.guard.size.Load(), FreeBytes: s.guard.free.Load(),
 		Commits: s.commit.commits.Load(), CommitErrors: s.commit.failures.Load(),
+		Unwritten:  s.commit.waiting.Load(),
 		Impossible: s.impossible.Load(), Corrupt: s.corrupt.Load(),
 		Full: errors.Is(s.Ready(), store.ErrFull),
 	}
