@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -147,6 +148,7 @@ func (c *cell) check(t *testing.T, s *Sidecar) {
 	if c.word == "first" && (a.Body != c.outcome.app.Body || a.Header.Get("X-App") != c.outcome.app.Header["X-App"]) {
 		t.Errorf("the app's answer did not come back unchanged: %v %v", a, a.Header)
 	}
+	c.checkState(t, s)
 	status := 200
 	if c.next == "first-again" {
 		c.app.Script(answering(201))
@@ -158,5 +160,22 @@ func (c *cell) check(t *testing.T, s *Sidecar) {
 	}
 	if left := c.app.Stats().ScriptLeft; left != 0 {
 		t.Errorf("the app was not asked: %d behaviours are left", left)
+	}
+}
+
+// checkState compares what the operator sees after the first delivery: T11, T12
+// and T13, T14.
+func (c *cell) checkState(t *testing.T, s *Sidecar) {
+	t.Helper()
+	open := s.Items(t, "route="+url.QueryEscape("github:"+c.path))
+	want := Item{State: map[string]string{"first-again": "ready", "held": "uncertain"}[c.next], Owed: c.next == "held", Kept: true, Attempts: 1, Seen: 1}
+	switch {
+	case c.next == "duplicate" && len(open) != 0:
+		t.Errorf("open after success: %+v", open)
+	case c.next == "duplicate":
+	case len(open) != 1:
+		t.Errorf("%d open deliveries, want 1: %+v", len(open), open)
+	case open[0].State != want.State || open[0].Owed != want.Owed || open[0].Kept != want.Kept || open[0].Attempts != want.Attempts || open[0].Seen != want.Seen:
+		t.Errorf("afterwards %+v, want %+v", open[0], want)
 	}
 }
