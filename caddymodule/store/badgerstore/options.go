@@ -18,7 +18,7 @@ const (
 	memTableSize = 4 << 20
 	// maxValue is the largest value a key may have. It is below ValueThreshold, so
 	// that nothing ever goes to Badger's value log.
-	maxValue = 512 << 10
+	maxValue = 384 << 10
 	mib      = int64(1) << 20
 )
 
