@@ -93,6 +93,8 @@ func TestPairs(t *testing.T) {
 		{"unordered", unordered, `{"tags":["a",{"x":1,"y":2},"b"]}`, `{"tags":["b","a",{"y":2,"x":1}]}`, true},
 		{"unordered keeps how often", unordered, `{"tags":["a","a","b"]}`, `{"tags":["a","b","b"]}`, false},
 		{"unordered one level down", unordered, `{"x":{"tags":[1,2]},"y":[1,2]}`, `{"x":{"tags":[2,1]},"y":[1,2]}`, true},
+		{"unordered without what does not count", FingerprintRules{Unordered: []string{"/t"}, Fields: []string{"/t/*/id"}},
+			`{"t":[{"id":1},{"x":1},{"id":2}]}`, `{"t":[{"id":2},{"id":1}]}`, true},
 		{"ordered beside it", unordered, `{"tags":[1],"y":[1,2]}`, `{"tags":[1],"y":[2,1]}`, false},
 		{"unordered is not ordered", unordered, `{"tags":[1],"x":[1]}`, `{"x":[1],"tags":{"0":1}}`, false},
 	} {
