@@ -63,7 +63,7 @@ func (c *Crowd) check(a account) {
 	for n, e := range c.events {
 		item, open := a.open[e]
 		err := errors.Join(e.checkLoss(a.ledger[e.digest], item, open), e.checkDouble(a.ledger[e.digest]),
-			e.checkOrder(), e.checkCause(item, open))
+			e.checkOrder(), c.checkCause(e, item, open))
 		if err == nil {
 			continue
 		}
@@ -82,16 +82,21 @@ func (c *Crowd) check(a account) {
 	if st.KeptItems != len(a.open) {
 		c.t.Errorf("P9: %d requests are kept for %d open deliveries", st.KeptItems, len(a.open))
 	}
-	if bad := c.s.Logs.Find(alarming); len(bad) > 0 {
+	if bad := c.s.Logs.Find(c.alarming); len(bad) > 0 {
 		c.t.Errorf("%d errors in the log, such as %v", len(bad), bad[0])
 	}
 }
 
 // alarming tells records that only a fault of ours can cause. Badger calls it an
 // error, too, that a kill left it a log without a byte, which it makes anew.
-func alarming(r Record) bool {
-	return r.Str("level") == "error" && !strings.Contains(r.Msg(), "Create a new file. Cleaning up") ||
-		strings.Contains(r.Msg(), "panic") || strings.Contains(r.Msg(), "fatal error")
+func (c *Crowd) alarming(r Record) bool {
+	switch {
+	case strings.Contains(r.Msg(), "panic"), strings.Contains(r.Msg(), "fatal error"), strings.Contains(r.Msg(), "SIGBUS"):
+		return true
+	case r.Str("level") != "error", strings.Contains(r.Msg(), "Create a new file. Cleaning up"):
+		return false
+	}
+	return c.refused == nil || !strings.Contains(r.Msg()+r.Str("error"), "no room for new deliveries")
 }
 
 // checkLoss is P1 and P3: who was told that the app did it can find it in the
@@ -145,8 +150,9 @@ func (e *Event) checkOrder() error {
 }
 
 // checkCause is P7: what is uncertain has a cause, and nobody else was told
-// another thing.
-func (e *Event) checkCause(item Item, open bool) error {
+// another thing. The exact cause may be lost with an outcome that a full disk did
+// not take before a kill.
+func (c *Crowd) checkCause(e *Event, item Item, open bool) error {
 	if !open {
 		return nil
 	}
@@ -157,7 +163,7 @@ func (e *Event) checkCause(item Item, open bool) error {
 		return fmt.Errorf("P7: it is %s (%s) although every delivery was answered", item.State, item.Reason)
 	case told:
 		return errors.New("P7: it is uncertain although the provider was told that it is done")
-	case item.Reason == "owner_lost" && !unanswered:
+	case item.Reason == "owner_lost" && !unanswered && (c.refused == nil || !e.fate.unknown):
 		return errors.New("P7: its process was lost, but each delivery of it was answered")
 	case item.Reason != "owner_lost" && !e.fate.unknown:
 		return fmt.Errorf("P7: it is uncertain (%s), and the app did nothing strange", item.Reason)

@@ -142,9 +142,10 @@ func (e *Event) deliver(t testing.TB, s *Sidecar, patience time.Duration) Reply 
 	r := Reply{Began: time.Now()}
 	r.Answer, r.Err = s.Send(req)
 	r.Ended = time.Now()
-	r.Body, r.Header, r.Trailer = "", nil, nil
+	kept := r
+	kept.Body, kept.Header, kept.Trailer = "", nil, nil
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.replies = append(e.replies, r)
+	e.replies = append(e.replies, kept)
 	return r
 }

@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ type Crowd struct {
 	choose func(*rand.Rand) fate
 	hangs  bool // the provider sometimes hangs up early
 
+	refused chan Reply    // what our own limits refused; nil: nothing may be
 	arrived chan struct{} // one for each request at the app, as far as somebody listens
 
 	mu     sync.Mutex
@@ -131,12 +133,46 @@ func (c *Crowd) pick(rng *rand.Rand) *Event {
 
 func (c *Crowd) deliver(e *Event, patience time.Duration) Reply {
 	r := e.deliver(c.t, c.s, patience)
+	if strings.HasPrefix(r.Word, "refused") {
+		select {
+		case c.refused <- r:
+		default:
+			if c.refused == nil {
+				c.t.Errorf("refused: %v", r)
+			}
+		}
+	}
 	if !r.taken() {
 		c.mu.Lock()
 		c.due = append(c.due, e)
 		c.mu.Unlock()
 	}
 	return r
+}
+
+// awaitRefusal waits for the next delivery that is refused.
+func (c *Crowd) awaitRefusal() Reply {
+	c.t.Helper()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case r := <-c.refused:
+		return r
+	case <-late.C:
+		c.t.Fatalf("nothing is refused:\n%s", c.s.trouble())
+		return Reply{}
+	}
+}
+
+// trouble is what the log says about the death of the process, or its end.
+func (s *Sidecar) trouble() string {
+	lines := strings.Split(s.Logs.Text(), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, "fatal error:") || strings.Contains(line, "unexpected fault") || strings.HasPrefix(line, "panic:") {
+			return strings.Join(lines[i:min(i+60, len(lines))], "\n")
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-40):], "\n")
 }
 
 // pause lets no new delivery begin; those under way go on.
@@ -165,7 +201,7 @@ func (c *Crowd) await(n int) {
 		select {
 		case <-c.arrived:
 		case <-late.C:
-			c.t.Fatalf("no request arrives at the app:\n%s", c.s.Logs.Tail(40))
+			c.t.Fatalf("no request arrives at the app:\n%s", c.s.trouble())
 		}
 	}
 }
