@@ -35,6 +35,14 @@ func init() {
 //
 //		delivery_id <source>...
 //		event_id <source>...
+//		fingerprint {
+//			fields <path>...
+//			ignore <path>...
+//			time <path>...
+//			unordered <path>...
+//			min_fields <n>
+//			off
+//		}
 //		bypass <source> <value>...
 //		window <duration>
 //		fallback_window <duration>
@@ -155,6 +163,8 @@ func (p *directive) line() error {
 		return sources(d, &c.DeliveryID)
 	case "event_id":
 		return sources(d, &c.EventID)
+	case "fingerprint":
+		return p.fingerprint()
 	case "bypass":
 		return p.bypass()
 	case "window":
@@ -212,7 +222,7 @@ func (p *directive) lineMore(name string) error {
 // subdirectives are all names, for suggestions.
 var subdirectives = []string{
 	"name", "provider", "verify", "secret", "allow_inline_secret", "public_url", "sender", "handshake",
-	"delivery_id", "event_id", "bypass", "window", "fallback_window", "body_window",
+	"delivery_id", "event_id", "fingerprint", "bypass", "window", "fallback_window", "body_window",
 	"on_uncertain", "on_mismatch", "same_body", "success", "outcome", "duplicate", "retry_status", "inflight_wait",
 	"upstream", "forward", "upstream_timeout", "max_body", "body_timeout",
 }

@@ -6,6 +6,8 @@ package caddymodule
 import (
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/hookonce/hookonce/caddymodule/identity"
 )
 
@@ -76,5 +78,53 @@ func (p *directive) duplicate() error {
 	if len(args) == 2 {
 		c.DuplicateBody = args[1]
 	}
+	return nil
+}
+
+// fingerprint parses the rules by which bodies are compared.
+func (p *directive) fingerprint() error {
+	d := p.h.Dispenser
+	if d.CountRemainingArgs() > 0 {
+		return d.ArgErr()
+	}
+	rules := new(identity.FingerprintRules)
+	for nesting := d.Nesting(); d.NextBlock(nesting); {
+		name := d.Val()
+		var err error
+		switch name {
+		case "fields":
+			err = paths(d, &rules.Fields)
+		case "ignore":
+			err = paths(d, &rules.Ignore)
+		case "time":
+			err = paths(d, &rules.Time)
+		case "unordered":
+			err = paths(d, &rules.Unordered)
+		case "min_fields":
+			err = number(d, &rules.MinFields)
+		case "off":
+			err = flag(d, &rules.Off)
+		default:
+			err = d.Errf("unrecognized setting of fingerprint %q%s", name, suggest(name,
+				[]string{"fields", "ignore", "time", "unordered", "min_fields", "off"}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := rules.Validate(); err != nil {
+		return d.Errf("fingerprint: %w", err)
+	}
+	p.out.Fingerprint = rules
+	return nil
+}
+
+// paths adds the paths of one line; a line may be repeated.
+func paths(d *caddyfile.Dispenser, to *[]string) error {
+	args := d.RemainingArgs()
+	if len(args) == 0 {
+		return d.Errf("a path is wanted, such as /data/sent_at or /**/attempt")
+	}
+	*to = append(*to, args...)
 	return nil
 }

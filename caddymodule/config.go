@@ -52,6 +52,11 @@ type Config struct {
 	DeliveryID []identity.Source `json:"delivery_id,omitempty"`
 	EventID    []identity.Source `json:"event_id,omitempty"`
 
+	// Fingerprint are the rules by which the bodies of two deliveries are
+	// compared: what to ignore, and what counts. Default: what the provider is
+	// known to change between attempts is ignored, else the bytes are compared.
+	Fingerprint *identity.FingerprintRules `json:"fingerprint,omitempty"`
+
 	// Bypass marks test events: verified, passed to the app, never recorded.
 	Bypass []Bypass `json:"bypass,omitempty"`
 

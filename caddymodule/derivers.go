@@ -43,9 +43,10 @@ func (h *Handler) compileDeriver(n *node, way *verify.Coverage) (*identity.Deriv
 	}
 	der, err := identity.New(identity.Config{
 		Pepper: n.pepper, Namespace: h.Name, Provider: h.Provider,
-		DeliveryID: identity.Candidates(deliveryID, signed),
-		EventID:    identity.Candidates(eventID, signed),
-		Windows:    identity.Windows{},
+		DeliveryID:    identity.Candidates(deliveryID, signed),
+		EventID:       identity.Candidates(eventID, signed),
+		Fingerprint:   h.Fingerprint.Ignoring(p.Volatile),
+		HashForbidden: p.HashFallback == "forbidden",
 	})
 	if err != nil {
 		return nil, err

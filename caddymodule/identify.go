@@ -52,6 +52,9 @@ func (c *call) fillArrival(req *identity.Request) {
 	a.SecretID = c.checked.SecretID
 	a.Policy = h.policy
 	copy(a.Body[:], c.keys.Digest[:])
+	if c.keys.FingerprintOK {
+		copy(a.Fingerprint[:], c.keys.Fingerprint[:])
+	}
 	a.HoldKey = a.Body
 	if len(c.body) == 0 {
 		sum := sha256.Sum256([]byte(c.r.Method + " " + c.r.RequestURI))

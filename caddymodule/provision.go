@@ -51,6 +51,9 @@ func (h *Handler) provision(ctx caddy.Context) error {
 		return err
 	}
 	h.app = mod.(*App)
+	if err := h.Fingerprint.Validate(); err != nil {
+		return fmt.Errorf("fingerprint: %w", err)
+	}
 	for _, step := range []func() error{h.loadPreset, h.compileVerifier, h.compilePolicy, h.compileWindows, h.compileBypass} {
 		if err := step(); err != nil {
 			return err

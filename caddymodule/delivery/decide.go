@@ -45,6 +45,8 @@ type Arrival struct {
 	DeliveryID, EventID, SecretID string
 	Strength                      Strength
 	Body                          Digest
+	Fingerprint                   Digest // what the body means under the route's rules; zero: none
+	OldFingerprint                Digest // the same under the rules before their last change; zero: none
 	HoldKey                       Digest // what tells held items apart when there is no body: a digest over body and query
 	Policy                        Policy
 	Kept                          bool // the request bytes are, or will be, in the spool before anything is sent
@@ -139,7 +141,7 @@ func Decide(a *Arrival, f Found) Verdict {
 	if hit == nil {
 		return decideNew(a, f)
 	}
-	if a.Identity[0].Signed && a.Body != hit.Body && hit.Strength == StrengthStrong { // T30
+	if a.Identity[0].Signed && hit.Strength == StrengthStrong && !a.sameContent(hit) { // T30
 		if a.Policy.Mismatch == RuleForward {
 			return sibling(a, hit)
 		}
@@ -148,6 +150,15 @@ func Decide(a *Arrival, f Found) Verdict {
 	v := byState(a, hit)
 	v.learn(a, f.Identity)
 	return v
+}
+
+// sameContent reports whether the arrival says what the effect says: the same
+// bytes, or bytes that mean the same under the route's rules.
+func (a *Arrival) sameContent(r *Record) bool {
+	if a.Body == r.Body {
+		return true
+	}
+	return r.Fingerprint != Digest{} && (a.Fingerprint == r.Fingerprint || a.OldFingerprint == r.Fingerprint)
 }
 
 // maxAliases bounds the keys of one record. Beyond it a repeat is still found
@@ -263,7 +274,7 @@ func newRecord(a *Arrival, id ID) Record {
 	return Record{
 		ID: id, Source: a.Source, Provider: a.Provider, Sender: a.Sender,
 		Kept: a.Kept, Spool: a.Spool, Created: a.At, Changed: a.At, LastSeen: a.At, Seen: 1,
-		Body: a.Body, Strength: a.Strength, SecretID: a.SecretID,
+		Body: a.Body, Fingerprint: a.Fingerprint, Strength: a.Strength, SecretID: a.SecretID,
 		DeliveryID: a.DeliveryID, EventID: a.EventID, Window: a.Policy.Window,
 	}
 }

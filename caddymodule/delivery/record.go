@@ -105,6 +105,7 @@ type Record struct {
 	UpstreamStatus int
 	ExternalRef    string
 	Body           Digest
+	Fingerprint    Digest // what the body means under the route's rules; zero: not known
 	Strength       Strength
 	SecretID       string // which of the route's secrets verified it
 	DeliveryID     string // as sent, for people; never part of a key by itself

@@ -68,7 +68,7 @@ func (v *Verdict) takeOver(a *Arrival) {
 	}
 	// The new delivery brings a fresh signature and timestamp: its bytes replace
 	// the kept ones, and it may have been verified by another secret.
-	r.SecretID, r.Body = a.SecretID, a.Body
+	r.SecretID, r.Body, r.Fingerprint = a.SecretID, a.Body, a.Fingerprint
 	if a.Kept {
 		if r.Kept && r.Spool != a.Spool {
 			v.Stale = r.Spool

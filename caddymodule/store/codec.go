@@ -25,6 +25,7 @@ const (
 	flagKept
 	flagPeer
 	flagBody
+	flagFingerprint
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -35,7 +36,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func AppendRecord(dst []byte, r *delivery.Record) []byte {
 	start := len(dst)
 	flags := bit(r.Owed, flagOwed) | bit(r.MayRepeat, flagMayRepeat) | bit(r.Kept, flagKept) |
-		bit(!r.Peer.IsZero(), flagPeer) | bit(r.Body != delivery.Digest{}, flagBody)
+		bit(!r.Peer.IsZero(), flagPeer) | bit(r.Body != delivery.Digest{}, flagBody) |
+		bit(r.Fingerprint != delivery.Digest{}, flagFingerprint)
 	dst = append(dst, recordVersion, flags, byte(r.State), byte(r.Strength))
 	dst = binary.AppendUvarint(dst, uint64(r.Created))
 	for _, t := range [...]int64{r.Changed, r.LastSeen, r.SentAt, r.NextAt, r.ExpiresAt} {
@@ -49,6 +51,9 @@ func AppendRecord(dst []byte, r *delivery.Record) []byte {
 	}
 	if flags&flagBody != 0 {
 		dst = append(dst, r.Body[:]...)
+	}
+	if flags&flagFingerprint != 0 {
+		dst = append(dst, r.Fingerprint[:]...)
 	}
 	if flags&flagPeer != 0 {
 		dst = append(dst, r.Peer[:]...)
@@ -95,7 +100,7 @@ func DecodeRecord(id delivery.ID, b []byte) (delivery.Record, error) {
 
 // record reads all fields behind the four fixed bytes.
 func (d *decoder) record(r *delivery.Record, flags, state, strength byte) {
-	d.bad = state == 0 || state > byte(delivery.Dropped) || strength > byte(delivery.StrengthStrong) || flags >= flagBody<<1
+	d.bad = state == 0 || state > byte(delivery.Dropped) || strength > byte(delivery.StrengthStrong) || flags >= flagFingerprint<<1
 	r.State, r.Strength = delivery.State(state), delivery.Strength(strength)
 	r.Owed, r.MayRepeat, r.Kept = flags&flagOwed != 0, flags&flagMayRepeat != 0, flags&flagKept != 0
 	r.Created = int64(d.uvarint())
@@ -110,6 +115,9 @@ func (d *decoder) record(r *delivery.Record, flags, state, strength byte) {
 	r.Window = int64(d.uvarint())
 	if flags&flagBody != 0 {
 		copy(r.Body[:], d.take(16))
+	}
+	if flags&flagFingerprint != 0 {
+		copy(r.Fingerprint[:], d.take(16))
 	}
 	if flags&flagPeer != 0 {
 		copy(r.Peer[:], d.take(16))
