@@ -19,6 +19,7 @@ import (
 type volume struct {
 	dir    string
 	filler string
+	image  string // of ext4
 }
 
 // mountTmpfs mounts a file system in memory.
@@ -36,23 +37,39 @@ func mountTmpfs(t *testing.T, mib int) *volume {
 func mountExt4(t *testing.T, mib int) *volume {
 	t.Helper()
 	v := newVolume(t)
-	image := filepath.Join(t.TempDir(), "image")
-	if err := os.WriteFile(image, nil, 0o600); err != nil {
+	v.image = filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(v.image, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(image, int64(mib)<<20); err != nil {
+	if err := os.Truncate(v.image, int64(mib)<<20); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{"mkfs.ext4", "-q", "-F", "-m", "0", image},
-		{"mount", "-o", "loop", image, v.dir},
-	} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v (this test needs root): %v\n%s", args, err, out)
-		}
-	}
+	command(t, "mkfs.ext4", "-q", "-F", "-m", "0", v.image)
+	command(t, "mount", "-o", "loop", v.image, v.dir)
 	v.unmountAfter(t)
 	return v
+}
+
+// remount mounts an ext4 anew, which repairs it from its journal.
+func (v *volume) remount(t *testing.T) {
+	t.Helper()
+	if err := syscall.Unmount(v.dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	command(t, "mount", "-o", "loop", v.image, v.dir)
+}
+
+// breakDisk makes an ext4 read-only, as the kernel does after an error.
+func (v *volume) breakDisk(t *testing.T) {
+	t.Helper()
+	command(t, "mount", "-o", "remount,abort", v.dir)
+}
+
+func command(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v (this test needs root): %v\n%s", args, err, out)
+	}
 }
 
 func newVolume(t *testing.T) *volume {
