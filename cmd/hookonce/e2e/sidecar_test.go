@@ -63,10 +63,10 @@ func Prepare(t testing.TB, sites string, opts Options) *Sidecar {
 	}
 	s.write(t, sites)
 	t.Cleanup(func() {
+		s.client.CloseIdleConnections() // a server waits 5 s for a connection that was never used
 		if s.done != nil && s.running() {
 			s.Stop(t)
 		}
-		s.client.CloseIdleConnections()
 		if t.Failed() {
 			t.Logf("last lines of the sidecar's log:\n%s", s.Logs.Tail(60))
 		}
