@@ -32,8 +32,24 @@ func (s *Sidecar) ended(t *testing.T) {
 	}
 }
 
+// untilClosed delivers until nobody listens any more, and returns how many were
+// answered.
+func (s *Sidecar) untilClosed(t *testing.T) int {
+	t.Helper()
+	for n := range 100_000 {
+		a, err := s.Send(Delivery{Provider: "github", Body: fmt.Sprintf(`{"after":%d}`, n)}.Request(t, "http://"+s.Site))
+		if err != nil {
+			return n
+		}
+		a.Is(t, "during the shutdown", 200, "first")
+	}
+	t.Fatal("it listens for ever")
+	return 0
+}
+
 // A shutdown with many attempts under way waits for all of them, whatever their
-// outcome and whether their provider is still there, and takes no new ones.
+// outcome and whether their provider is still there. What it still takes at the
+// last moment is done as well.
 func TestDrain(t *testing.T) {
 	const each = 8
 	app := NewApp(t, oracle.Config{})
@@ -65,9 +81,7 @@ func TestDrain(t *testing.T) {
 	}
 	s.terminate(t)
 	hangUp()
-	if a, err := s.Send(Delivery{Provider: "github", Body: `{"too":"late"}`}.Request(t, "http://"+s.Site)); err == nil {
-		t.Errorf("a delivery during the shutdown: %v", a)
-	}
+	after := s.untilClosed(t)
 	app.Release()
 	for kind, k := range kinds {
 		for n := range each {
@@ -88,6 +102,9 @@ func TestDrain(t *testing.T) {
 				t.Errorf("%s: %d effects", kind, effects)
 			}
 		}
+	}
+	for n := range after {
+		s.Deliver(t, Delivery{Provider: "github", Body: fmt.Sprintf(`{"after":%d}`, n)}).Is(t, "taken at the last moment", 200, "duplicate")
 	}
 	for _, i := range s.Items(t, "state=uncertain") {
 		if i.Reason != "no_answer" {
