@@ -55,5 +55,25 @@
 // deliveries whose connection is expected to die; Go delivers in the
 // background.
 //
+// # An operator
+//
+// Items lists the open deliveries, Item and ItemOf show all about one of them, Act
+// decides about it, Stats are the figures of the store.
+//
+// # A crowd
+//
+//	c := newCrowd(t, newSeed(t), fates)
+//
+// is a provider with several connections and its own app. It delivers events until
+// they are taken, and repeats some; what the app does with each is chosen from a
+// seed that HOOKONCE_SEED repeats. Its account is checked against what was
+// promised: the app's ledger, the provider's log and the open deliveries have to
+// agree. HOOKONCE_KILLS is how often TestCrash kills the process (200).
+//
+// # A volume
+//
+// mountTmpfs and mountExt4 make small file systems to fill and to break. They
+// need root and fail without it.
+//
 // Run runs the binary for a command that ends by itself, such as validate.
 package e2e
