@@ -141,7 +141,7 @@ func Decide(a *Arrival, f Found) Verdict {
 	if hit == nil {
 		return decideNew(a, f)
 	}
-	if a.Identity[0].Signed && hit.Strength == StrengthStrong && !a.sameContent(hit) { // T30
+	if a.Identity[0].Signed && hit.Strength == StrengthStrong && !a.sameContent(hit) && !a.supersedes(hit) { // T30
 		if a.Policy.Mismatch == RuleForward {
 			return sibling(a, hit)
 		}
@@ -159,6 +159,13 @@ func (a *Arrival) sameContent(r *Record) bool {
 		return true
 	}
 	return r.Fingerprint != Digest{} && (a.Fingerprint == r.Fingerprint || a.OldFingerprint == r.Fingerprint)
+}
+
+// supersedes reports whether the arrival may take the place of what the record
+// holds: nothing was done, nothing is owed, and the provider says it anew (some
+// render an event again, or count their attempts inside the body).
+func (a *Arrival) supersedes(r *Record) bool {
+	return r.State == Ready && !r.Owed && !r.MayRepeat && !a.Policy.Accept
 }
 
 // maxAliases bounds the keys of one record. Beyond it a repeat is still found

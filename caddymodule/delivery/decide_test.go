@@ -42,10 +42,32 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestOtherContentInEveryState is T30: whatever became of the first content, the
-// other one is neither skipped nor sent.
+// TestOtherContentAfterFailure is I-09: nothing was done and nothing is owed, so
+// what the provider says now is what it wants to be done.
+func TestOtherContentAfterFailure(t *testing.T) {
+	a := signed("1", "B")
+	v := Decide(&a, Found{Identity: []*Record{found(Ready)}})
+	if v.Kind != TakeOver || v.Record.Body != bodyOf("B") || v.Record.ID != named("d", "1") {
+		t.Errorf("got %s: %+v", v.Kind, v.Record)
+	}
+	for name, r := range map[string]*Record{
+		"owed": found(Ready, owed), "may have been done": found(Ready, func(r *Record) { r.MayRepeat = true }),
+	} {
+		if v := Decide(&a, Found{Identity: []*Record{r}}); v.Kind != HoldNew {
+			t.Errorf("%s: %s, want hold_new", name, v.Kind)
+		}
+	}
+	a.Policy.Accept = true
+	if v := Decide(&a, Found{Identity: []*Record{found(Ready)}}); v.Kind != HoldNew {
+		t.Errorf("accept mode: %s, want hold_new", v.Kind)
+	}
+}
+
+// TestOtherContentInEveryState is T30: what became of the first content does not
+// matter unless it is known not to be done; the other one is neither skipped nor
+// sent.
 func TestOtherContentInEveryState(t *testing.T) {
-	for s := Ready; s <= Dropped; s++ {
+	for s := Running; s <= Dropped; s++ {
 		t.Run(s.String(), func(t *testing.T) {
 			a := signed("1", "B")
 			v := Decide(&a, Found{Identity: []*Record{found(s, ownRun)}})
@@ -129,10 +151,9 @@ func TestHeldItemDecided(t *testing.T) {
 	s.end(s.arrive(unsigned("1", "A")).Record.ID, Done)
 	held := s.arrive(unsigned("2", "A")).Record.ID
 	s.end(held, OperatorSend, func(e *Event) { e.Actor, e.Why = "ann", "a true event" })
-	if v := s.arrive(unsigned("2", "A")); v.Kind != Owed || v.Record.ID != held {
+	if v := s.arrive(unsigned("2", "A")); v.Kind != TakeOver || v.Record.ID != held {
 		t.Errorf("released: %s", v.Kind)
 	}
-	s.end(held, Claim, func(e *Event) { e.Boot = 8 })
 	s.end(held, Done)
 	if v := s.arrive(unsigned("3", "A")); v.Kind != Duplicate || v.Record.ID != held {
 		t.Errorf("done: %s", v.Kind)

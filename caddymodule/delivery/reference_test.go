@@ -152,7 +152,8 @@ func (w *reference) arrive(a Arrival, derived ID) (string, ID) {
 		return w.held(a, derived)
 	}
 	for name, e := range hits {
-		if a.Identity[0].Signed && e.strong && e.body != a.Body {
+		anew := e.state == "ready" && !e.owed && !e.repeat && !a.Policy.Accept
+		if a.Identity[0].Signed && e.strong && e.body != a.Body && !anew {
 			if a.Policy.Mismatch != RuleForward {
 				return w.held(a, derived)
 			}
@@ -220,8 +221,7 @@ func (w *reference) repeat(e *effect, a Arrival) string {
 		e.rest("uncertain", a.At)
 		e.owed = true
 	}
-	policy := e.state == "uncertain" && a.Policy.RetryUncertain && !a.Policy.Accept
-	if policy { // T23
+	if e.state == "uncertain" && a.Policy.RetryUncertain && !a.Policy.Accept { // T23
 		e.rest("ready", a.At)
 		e.repeat = true
 	}
@@ -242,7 +242,7 @@ func (w *reference) repeat(e *effect, a Arrival) string {
 		return "join"
 	}
 	switch {
-	case e.owed && !policy: // T7
+	case e.owed && (a.Policy.Accept || a.At < e.next): // T7
 		return "owed"
 	case a.Policy.Accept:
 		next := max(e.next, a.At)
@@ -254,5 +254,6 @@ func (w *reference) repeat(e *effect, a Arrival) string {
 		return "not_yet"
 	}
 	e.claim(a.At, a.Boot) // T6
+	e.body = a.Body
 	return "take_over"
 }

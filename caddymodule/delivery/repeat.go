@@ -10,8 +10,7 @@ func byState(a *Arrival, hit *Record) Verdict {
 	if r.State == Running && r.Owner != a.Boot { // T15, found before recovery did
 		*r, v.Actions, _ = ownerGone(*r, Event{At: a.At})
 	}
-	again := r.State == Uncertain && a.Policy.RetryUncertain && !a.Policy.Accept
-	if again { // T23
+	if r.State == Uncertain && a.Policy.RetryUncertain && !a.Policy.Accept { // T23
 		r.MayRepeat = true
 		r.settle(Ready, r.Reason, a.At)
 	}
@@ -29,7 +28,7 @@ func byState(a *Arrival, hit *Record) Verdict {
 	case r.State != Ready: // UNCERTAIN, HELD
 		v.Kind = Parked
 		v.takeDebt(a)
-	case r.Owed && !again: // T7
+	case a.Policy.Accept && r.Owed: // T7
 		v.Kind = Owed
 		v.takeDebt(a)
 	case a.Policy.Accept: // not done under relay mode; now it is ours to send
@@ -59,10 +58,17 @@ func (v *Verdict) takeDebt(a *Arrival) {
 	}
 }
 
-// takeOver is T6 by the provider's retry.
+// takeOver is T6 by the provider's retry. What we owe is sent as well: it is
+// known not to be done, and a provider that comes back, because somebody pressed
+// Redeliver, brings what is needed. T7 is left for what has a time of its own.
 func (v *Verdict) takeOver(a *Arrival) {
 	r, acts, err := claim(v.Record, Event{At: a.At, Boot: a.Boot})
-	if err != nil {
+	switch {
+	case err != nil && v.Record.Owed: // T7
+		v.Kind = Owed
+		v.takeDebt(a)
+		return
+	case err != nil:
 		v.Kind = NotYet
 		return
 	}
