@@ -105,6 +105,7 @@ func (c *change) undo(err error) {
 	if !errors.Is(err, errUnsure) {
 		return
 	}
+	c.s.undone.Add(1)
 	r := &request{urgency: lazy}
 	back := func(key delivery.ID, it *item) {
 		it.pending = c.s.number.Add(1)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
@@ -155,6 +156,56 @@ func TestSlots(t *testing.T) {
 	}
 	if _, e := s.claim([]*request{{claims: []delivery.ID{id(6)}}}); slotNumber(e.key) != 3 {
 		t.Fatalf("a claim that failed took a slot: %d", slotNumber(e.key))
+	}
+}
+
+// TestPeekDoesNotTrustWhatIsNotSynced looks at a delivery that was taken in and
+// is visible in Badger, while its commit has not returned yet: answering "we have
+// it" would be a lie if the power failed now.
+func TestPeekDoesNotTrustWhatIsNotSynced(t *testing.T) {
+	ctx := context.Background()
+	reached, proceed := make(chan bool), make(chan error)
+	var armed atomic.Bool
+	b := newBench(t, func(o *Options) {
+		o.Failpoint = func(point string) error {
+			if point == PointAfterCommit && armed.CompareAndSwap(true, false) {
+				reached <- true
+				return <-proceed
+			}
+			return nil
+		}
+	})
+	s := b.open(t, 1).(*Store)
+	a := testArrival(b, 1, 1)
+	a.Policy.Accept = true
+	for _, outcome := range []error{errors.New("injected"), nil} {
+		if err := s.commit.write(&request{entries: []kv{s.clockEntry()}}); err != nil { // and what waits before it
+			t.Fatal(err)
+		}
+		armed.Store(true)
+		done := make(chan error, 1)
+		go func() {
+			_, err := s.Reserve(ctx, a)
+			done <- err
+		}()
+		<-reached
+		v, err := s.read(testKey(1))
+		if err != nil || v.kind != kindRecord {
+			t.Fatalf("the record is not visible: %+v, %v", v, err)
+		}
+		if v, ok, err := s.Peek(ctx, a); ok || err != nil {
+			t.Fatalf("peek: %s, %v, %v", v.Kind, ok, err)
+		}
+		proceed <- outcome
+		if err := <-done; !errors.Is(err, outcome) {
+			t.Fatalf("reserve: %v", err)
+		}
+		if _, ok, err := s.Peek(ctx, a); ok != (outcome == nil) || err != nil {
+			t.Fatalf("peek after %v: %v, %v", outcome, ok, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/sys/unix"
 
 	"github.com/hookonce/hookonce/caddymodule/store"
 )
@@ -123,7 +122,7 @@ func (g *guard) ballastPath() string { return filepath.Join(g.dir, ballastName) 
 // allocate gives a file real blocks, by writing where the file system cannot
 // reserve them.
 func allocate(f *os.File, size int64) error {
-	if unix.Fallocate(int(f.Fd()), 0, 0, size) == nil {
+	if reserveBlocks(f, size) {
 		return nil
 	}
 	buf := make([]byte, 1<<20)
@@ -133,13 +132,4 @@ func allocate(f *os.File, size int64) error {
 		}
 	}
 	return f.Sync()
-}
-
-func statFree(dir string) (free, total int64, err error) {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0, 0, err
-	}
-	unit := int64(st.Bsize)
-	return int64(st.Bavail) * unit, int64(st.Blocks) * unit, nil
 }

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/hookonce/hookonce/caddymodule/store"
 )
 
@@ -28,12 +26,12 @@ func lockDir(ctx context.Context, dir string, patience time.Duration) (*os.File,
 	}
 	deadline := time.Now().Add(patience)
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+		locked, err := tryLock(f)
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("store lock: %w", err), f.Close())
+		}
+		if locked {
+			return f, nil
 		}
 		if time.Now().After(deadline) {
 			return nil, errors.Join(fmt.Errorf("%w: %s", store.ErrLocked, dir), f.Close())

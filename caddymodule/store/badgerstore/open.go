@@ -5,10 +5,10 @@ package badgerstore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -28,7 +28,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	if o.Boot == 0 {
-		o.Boot = rand.Uint64() | 1
+		id := randomID()
+		o.Boot = binary.LittleEndian.Uint64(id[:]) | 1
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("store directory: %w", err)

@@ -25,6 +25,7 @@ func (s *Store) Peek(ctx context.Context, a *delivery.Arrival) (delivery.Verdict
 		return delivery.Verdict{}, false, err
 	}
 	defer s.life.RUnlock()
+	undone := s.undone.Load()
 	d, err := s.decide(a, nil)
 	if err != nil {
 		return delivery.Verdict{}, false, err
@@ -34,8 +35,9 @@ func (s *Store) Peek(ctx context.Context, a *delivery.Arrival) (delivery.Verdict
 		return *v, false, nil
 	}
 	// Badger shows an entry a moment before it is synced. Its writer holds the lock
-	// for that long, so without a lock what was read is durable.
-	if s.locks.isHeld(v.Record.ID) {
+	// for that long, so without a lock what was read is durable, or was taken back
+	// just now.
+	if s.locks.isHeld(v.Record.ID) || s.undone.Load() != undone {
 		return *v, false, nil
 	}
 	if v.Actions.Has(delivery.SaveLazy) {

@@ -1,20 +1,14 @@
 // Copyright 2026 The hookonce Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package badgerstore keeps deliveries in an embedded Badger database, for a
-// single node.
-//
-// Reads never wait for a write, and all reservations that wait at the same
-// moment share one transaction and one sync. What is open, and what is on its
-// way to the disk, is held in memory too; what is settled is read from Badger.
 package badgerstore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -45,6 +39,7 @@ type Store struct {
 	number atomic.Uint64 // of lazy writes and audit entries
 	hidden sync.Map      // keys of audit entries that were taken back; there are hardly any
 
+	undone              atomic.Int64 // changes that were taken back
 	impossible, corrupt atomic.Int64
 	damaged             atomic.Pointer[error] // found after the start: refuse everything
 }
@@ -255,9 +250,7 @@ func (s *Store) badgerExpiry(expires int64) uint64 {
 // randomID makes the ID of an effect that no key names.
 func randomID() delivery.ID {
 	var id delivery.ID
-	for i := range id {
-		id[i] = byte(rand.Uint32())
-	}
+	rand.Read(id[:]) // never fails, and ends the process if it must
 	return id
 }
 

@@ -264,6 +264,8 @@ var arrivalTests = []testCase{
 			e.Fatalf("swept %v, %v", ids, err)
 		}
 		e.restart()
-		e.peek(e.signed(2), delivery.Owed)
+		again := e.signed(2)
+		again.Policy.Accept = true
+		e.peek(again, delivery.Owed)
 	}},
 }
