@@ -6,9 +6,11 @@ package badgerstore
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"os"
-	"runtime"
+	"os/exec"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,7 +123,7 @@ func BenchmarkPeek(b *testing.B) {
 	}
 	for keys := uint64(10_000); keys <= largest; keys *= 10 {
 		dir := benchDir(b)
-		load(b, dir, keys)
+		loadElsewhere(b, dir, keys)
 		start := time.Now()
 		s := benchOpen(b, dir, true)
 		opened := time.Since(start)
@@ -148,25 +150,40 @@ func BenchmarkPeek(b *testing.B) {
 	}
 }
 
-// load fills a store with settled records and closes it.
-func load(b *testing.B, dir string, keys uint64) {
-	b.Helper()
-	s := benchOpen(b, dir, false)
+// load fills a store with settled records, merges its tables and closes it.
+func load(dir string, keys uint64) error {
+	o := NewOptions(dir)
+	o.Sync, o.Boot, o.Ballast = false, 1, -1
+	s, err := Open(context.Background(), o)
+	if err != nil {
+		return err
+	}
 	var n atomic.Uint64
-	inParallel(256, func() {
-		for {
-			i := n.Add(1)
-			if i > keys {
-				return
-			}
+	failed := make(chan error, 256)
+	inParallel(cap(failed), func() {
+		for i := n.Add(1); i <= keys; i = n.Add(1) {
 			if err := flow(s, i); err != nil {
-				b.Error(err)
+				failed <- err
 				return
 			}
 		}
 	})
-	if err := s.Close(); err != nil {
+	close(failed)
+	return errors.Join(<-failed, s.db.Flatten(2), s.Close())
+}
+
+// loadElsewhere loads in a process of its own, so that the memory that is
+// measured is not that of loading.
+func loadElsewhere(b *testing.B, dir string, keys uint64) {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
 		b.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), childDir+"="+dir, childLoad+"="+strconv.FormatUint(keys, 10))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
 	}
 }
 
@@ -176,7 +193,7 @@ func BenchmarkRecover(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		dir := benchDir(b)
-		load(b, dir, settled)
+		loadElsewhere(b, dir, settled)
 		s := benchOpen(b, dir, false)
 		var n atomic.Uint64
 		inParallel(64, func() {
@@ -211,7 +228,7 @@ func BenchmarkRecover(b *testing.B) {
 
 // privateMB is the memory of this process that is not mapped files.
 func privateMB() float64 {
-	runtime.GC()
+	debug.FreeOSMemory()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0

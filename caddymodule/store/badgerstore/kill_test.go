@@ -29,6 +29,7 @@ const (
 	childDir  = "HOOKONCE_TEST_CHILD_DIR"
 	childSync = "HOOKONCE_TEST_CHILD_SYNC"
 	childFrom = "HOOKONCE_TEST_CHILD_FROM"
+	childLoad = "HOOKONCE_TEST_CHILD_LOAD"
 )
 
 func TestMain(m *testing.M) {
@@ -50,6 +51,9 @@ func TestMain(m *testing.M) {
 // child reserves deliveries with two keys each and ends them in one of four ways,
 // until it is killed. Each line on the pipe is one acknowledged fact.
 func child(dir string) error {
+	if keys, err := strconv.ParseUint(os.Getenv(childLoad), 10, 64); err == nil {
+		return load(dir, keys)
+	}
 	from, err := strconv.Atoi(os.Getenv(childFrom))
 	if err != nil {
 		return err

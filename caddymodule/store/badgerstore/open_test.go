@@ -181,7 +181,11 @@ func TestVerifyLater(t *testing.T) {
 	}
 	s = b.open(t, 2).(*Store)
 	defer s.Close()
-	found.tables = append(found.tables, tableFile{name: "999999.sst"}) // compacted away
+	// Two that Badger has merged: one is deleted, one is cut to be deleted.
+	if err := os.WriteFile(filepath.Join(b.dir, "999998.sst"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found.tables = append(found.tables, tableFile{name: "999998.sst"}, tableFile{name: "999999.sst"})
 	k := newKeeper(s, found)
 	k.verify()
 	if err := s.Ready(); err != nil {

@@ -53,8 +53,10 @@ func (t *table) readIndex() error {
 	t.size = info.Size()
 	end := t.size
 	take := func(n int64) []byte {
-		if err != nil || n > end {
-			err = errors.Join(err, errCut)
+		if err == nil && n > end {
+			err = errCut
+		}
+		if err != nil {
 			return make([]byte, 4)
 		}
 		end -= n
