@@ -137,7 +137,10 @@ func TestRetryThatFails(t *testing.T) {
 		if !d.Owed || !d.DeadLetter || !d.MayRepeat || d.Attempts != 2 {
 			t.Errorf("delivery %+v, want it owed and visible", d.deliveryView)
 		}
-		rig.expect(rig.deliver("/own", id, `{"type":"test","state":"uncertain"}`), "accepted")
+		rig.expect(rig.deliver("/own", id, `{"type":"test","state":"uncertain"}`), "first-again")
+		if d = rig.inState(id, "ready", true); !d.Owed {
+			t.Errorf("after the provider came back: %+v, want it owed still", d.deliveryView)
+		}
 		rig.app.does(answerOK)
 		if view = rig.act(id, actRetry); view.Delivery.State != "confirmed" {
 			t.Errorf("second retry: %+v", view)

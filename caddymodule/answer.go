@@ -134,10 +134,10 @@ func (c *call) answerJoined(r *result) error {
 func (c *call) answerOutcome(o delivery.Outcome, a *answer, word string) error {
 	defer c.logDecision()
 	switch {
-	case o.Reason == delivery.ReasonUpgrade: // O22
-		c.reply(http.StatusBadGateway, "held", 0)
 	case o.Class == delivery.Unknown && c.h.policy.RetryUncertain:
 		c.reply(c.h.RetryStatus, "not-delivered", 30)
+	case o.Reason == delivery.ReasonUpgrade: // O22
+		c.reply(http.StatusBadGateway, "held", 0)
 	case o.Class == delivery.Unknown:
 		c.reply(http.StatusOK, "held", 0)
 	case o.Reason == delivery.ReasonPanic: // O34

@@ -118,10 +118,22 @@ func (a *App) Provision(ctx caddy.Context) error {
 	return registerMetrics(ctx.GetMetricsRegistry())
 }
 
-func resolvePepper(placeholder string) ([]byte, error) {
+// resolveKey reads a key from where the configuration does not show it.
+func resolveKey(name, placeholder string) (string, error) {
+	if !strings.HasPrefix(placeholder, "{") || !strings.HasSuffix(placeholder, "}") {
+		return "", fmt.Errorf("%s is written into the configuration, where the admin API shows it: use {env.NAME} or {file./path}", name)
+	}
 	text, err := caddy.NewReplacer().ReplaceOrErr(placeholder, true, true)
+	if err != nil || strings.TrimSpace(text) == "" {
+		return "", fmt.Errorf("%s: %s is unset or empty: set it before the server starts", name, placeholder)
+	}
+	return text, nil
+}
+
+func resolvePepper(placeholder string) ([]byte, error) {
+	text, err := resolveKey("pepper", placeholder)
 	if err != nil {
-		return nil, fmt.Errorf("pepper: %w", err)
+		return nil, err
 	}
 	p, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(p) != identity.PepperLen {
@@ -184,6 +196,9 @@ func (a *App) acquire(ctx context.Context) (nodeLease, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.pepper != nil && !bytes.Equal(a.pepper, l.Value().pepper) {
+		return nil, errors.Join(errOtherPepper, l.Release())
+	}
 	if a.held == nil && !a.released {
 		a.held = l
 		a.current.Store(l)
@@ -225,10 +240,13 @@ func (a *App) register(h *Handler) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(mine, theirs) {
+	// One directive may serve several listeners. Two equal ones stand before
+	// different apps as often as not, unless somebody gave them one name.
+	sameDirective := h.DeclaredAt == other.DeclaredAt && h.DeclaredAt != ""
+	if bytes.Equal(mine, theirs) && (sameDirective || !h.DefaultName) {
 		return nil
 	}
-	return fmt.Errorf("two different routes have the name %q%s: give one of them another with \"name <text>\", "+
+	return fmt.Errorf("two routes have the name %q%s: give one of them another with \"name <text>\", "+
 		"because a delivery that one of them has seen counts as seen for the other", h.Name, other.at())
 }
 

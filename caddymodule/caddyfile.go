@@ -4,6 +4,7 @@
 package caddymodule
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -87,7 +88,7 @@ func parseDirective(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 	}
 	p := &directive{h: h, seen: make(map[string]bool)}
 	h.Next()
-	p.out.DeclaredAt = place(h.Dispenser)
+	p.out.DeclaredAt = uniquePlace(h, place(h.Dispenser))
 	if h.NextArg() {
 		p.out.Provider = h.Val()
 	}
@@ -103,9 +104,24 @@ func parseDirective(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 		return nil, err
 	}
 	if p.out.Name == "" {
-		p.out.Name = defaultName(p.out.Provider, matcher)
+		p.out.Name, p.out.DefaultName = defaultName(p.out.Provider, matcher), true
 	}
 	return h.NewRoute(matchers, &p.out), nil
+}
+
+// uniquePlace numbers the copies of a directive that stands in a snippet: each
+// import is a route of its own.
+func uniquePlace(h httpcaddyfile.Helper, at string) string {
+	const key = "hookonce.places"
+	seen, _ := h.State[key].(map[string]int)
+	if seen == nil {
+		seen = make(map[string]int)
+		h.State[key] = seen
+	}
+	if seen[at]++; seen[at] > 1 {
+		return fmt.Sprintf("%s, import %d", at, seen[at])
+	}
+	return at
 }
 
 // defaultName tells routes of one provider apart by their matchers.

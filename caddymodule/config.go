@@ -21,6 +21,10 @@ type Config struct {
 	// provider, followed in a Caddyfile by a colon and the matcher.
 	Name string `json:"name,omitempty"`
 
+	// DefaultName says that nobody chose Name. Then two routes that have it must
+	// be one and the same directive. The Caddyfile adapter sets it.
+	DefaultName bool `json:"default_name,omitempty"`
+
 	// Provider names the preset: what signs, identifies, and how the sender
 	// behaves. Default: none; then verify must describe the whole scheme.
 	Provider string `json:"provider,omitempty"`

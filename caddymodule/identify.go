@@ -69,6 +69,7 @@ func (c *call) fillArrival(req *identity.Request) {
 		a.Strength = delivery.StrengthFallback
 		a.Policy.Window = h.fallbackWindow.Milliseconds()
 	}
+	a.Rationale = c.keys.Problem.String()
 	switch c.keys.Problem.Code {
 	case "":
 	case identity.ProblemAmbiguousID:

@@ -84,6 +84,9 @@ func openNode(ctx context.Context, o nodeOptions) (*node, error) {
 	}
 	// A note of an outcome is needed until the store has written the outcome.
 	o.spool.Hold = func() bool { return n.store.Stats().Unwritten > 0 }
+	if err := checkPepper(o.dir, n.pepper); err != nil {
+		return nil, errors.Join(err, n.store.Close())
+	}
 	if n.spool, err = spool.Open(o.spool); err != nil {
 		return nil, errors.Join(fmt.Errorf("kept requests: %w", err), n.store.Close())
 	}

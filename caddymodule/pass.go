@@ -29,12 +29,13 @@ func (h *Handler) compileBypass() error {
 }
 
 // isHandshakeByMethod reports whether the request cannot be a delivery: a
-// probe, or a challenge by GET. A GET that carries the signature of the scheme
-// is a delivery (Gitea and Shopware can be told to use GET).
+// probe, or a challenge by GET. One that has a body, or any signature, is a
+// delivery and must verify (Gitea and Shopware can be told to use GET).
 func (c *call) isHandshakeByMethod() bool {
 	switch c.r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return c.h.verifier.HeadersPlausible(verify.NewRequest(c.r, nil), c.started) != verify.OK
+		return c.r.ContentLength == 0 &&
+			c.h.verifier.HeadersPlausible(verify.NewRequest(c.r, nil), c.started) == verify.SignatureMissing
 	}
 	return false
 }
@@ -44,12 +45,6 @@ func (c *call) handshake() error {
 	if c.h.Handshake == "off" {
 		c.w.Header().Set("Allow", http.MethodPost)
 		return c.refuse(http.StatusMethodNotAllowed, "method", nil)
-	}
-	if c.r.ContentLength != 0 {
-		c.vreq = verify.NewRequest(c.r, nil)
-		if err := c.readBody(); err != nil {
-			return err
-		}
 	}
 	return c.pass("handshake")
 }

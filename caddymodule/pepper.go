@@ -4,7 +4,9 @@
 package caddymodule
 
 import (
+	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -43,10 +45,31 @@ func loadPepper(dir, kept string) ([]byte, error) {
 	return p, nil
 }
 
+// checkPepper refuses a pepper that is not the one the store was made with: no
+// earlier delivery would be recognised, and each that comes again would be sent
+// again. What is kept to tell is a hash of the pepper.
+func checkPepper(dir string, p []byte) error {
+	sum := sha256.Sum256(append([]byte("hookonce pepper check "), p...))
+	path := filepath.Join(dir, "pepper.check")
+	known, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return writeSynced(path, sum[:])
+	case err != nil:
+		return fmt.Errorf("key of the store: %w", err)
+	case !bytes.Equal(known, sum[:]):
+		return errOtherPepper
+	}
+	return nil
+}
+
+var errOtherPepper = errors.New("the pepper is not the one that this store was made with, so no earlier delivery would be recognised: " +
+	"set the option pepper as it was before (or remove it, if there was none), or name another directory for the store")
+
 func pepperSum(p []byte) uint32 { return crc32.Checksum(p, crc32.MakeTable(crc32.Castagnoli)) }
 
 func badPepper(dir, path, what string) error {
-	return fmt.Errorf("%w: %s %s, and without it no earlier delivery is recognised; restore it from a backup, "+
+	return fmt.Errorf("%w: %s %s, and without it no earlier delivery is recognised; restore it from a backup, set the option pepper if it was set before, "+
 		"or start anew with \"hookonce webhook store reset --dir %s\", which moves the store aside and deletes nothing",
 		store.ErrCorrupt, path, what, dir)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/dustin/go-humanize"
 	"go.uber.org/zap"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
@@ -41,7 +42,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 func (h *Handler) provision(ctx caddy.Context) error {
 	h.logger, h.now = ctx.Logger(), time.Now
 	if h.Name == "" {
-		h.Name = h.Provider
+		h.Name, h.DefaultName = h.Provider, true
 		if h.Name == "" {
 			h.Name = "webhook"
 		}
@@ -140,6 +141,9 @@ func (h *Handler) compileVerifier() error {
 			secrets[i].Until = *s.Until
 		}
 	}
+	if !slices.ContainsFunc(secrets, func(s verify.Secret) bool { return s.Until.IsZero() || s.Until.After(h.now()) }) {
+		return fmt.Errorf("no secret counts any more, all of them have an \"until\" in the past: every delivery would be refused%s", h.secretPlaces())
+	}
 	v, err := scheme.Compile(secrets, verify.Options{PublicURL: h.PublicURL})
 	if err != nil {
 		return fmt.Errorf("%w%s", err, h.secretPlaces())
@@ -220,6 +224,10 @@ func (h *Handler) compilePolicy() (err error) {
 	h.bodyTimeout = orDefault(time.Duration(h.BodyTimeout), defaultBodyTimeout)
 	h.upstreamTimeout = orDefault(time.Duration(h.UpstreamTimeout), defaultUpstreamTimeout)
 	h.inflightWait = orDefault(time.Duration(h.InflightWait), h.preset.InflightWait())
+	if h.MaxBody > min(h.app.BodyMemory, h.app.SpoolSize) {
+		return fmt.Errorf("max_body of %s is more than body_memory or spool_size holds, so the largest deliveries would never be taken: raise those, or lower max_body",
+			humanize.IBytes(uint64(h.MaxBody)))
+	}
 	if h.DuplicateStatus < 200 || h.DuplicateStatus > 299 {
 		return fmt.Errorf("duplicate %d: a duplicate is answered with a 2xx status, otherwise the provider keeps sending it", h.DuplicateStatus)
 	}

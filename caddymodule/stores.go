@@ -93,9 +93,9 @@ func (b *Badger) provision() error {
 	if b.EncryptionKey == "" {
 		return nil
 	}
-	text, err := caddy.NewReplacer().ReplaceOrErr(b.EncryptionKey, true, true)
+	text, err := resolveKey("encryption_key", b.EncryptionKey)
 	if err != nil {
-		return fmt.Errorf("encryption_key: %w", err)
+		return err
 	}
 	if b.key, err = hex.DecodeString(strings.TrimSpace(text)); err != nil || len(b.key) != 32 {
 		return errors.New("encryption_key must be 64 hex digits (for example from: openssl rand -hex 32)")

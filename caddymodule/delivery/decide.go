@@ -43,6 +43,7 @@ type Arrival struct {
 
 	Source, Provider, Sender      string
 	DeliveryID, EventID, SecretID string
+	Rationale                     string // more about Problem, for people; at most 200 characters
 	Strength                      Strength
 	Body                          Digest
 	Fingerprint                   Digest // what the body means under the route's rules; zero: none
@@ -249,7 +250,7 @@ func hold(a *Arrival, why Reason, peer *Record) Verdict {
 	}
 	id := derive("hold", a, string(why), content)
 	r := newRecord(a, id)
-	r.Owed = true
+	r.Owed, r.Rationale = true, a.Rationale
 	r.settle(Held, why, a.At)
 	if peer != nil {
 		r.Peer = peer.ID
