@@ -50,7 +50,7 @@ func mistakes(blank string) []mistake {
 		{name: "empty forward", block: secretLine + "forward {\n\t\t}", say: []string{"empty", "reverse_proxy", "Caddyfile:"}, parse: true},
 		{name: "bad address", block: secretLine + "upstream http://", at: "upstream http://", parse: true},
 		{name: "two routes of one name", block: "<site> {\n\thookonce /a github {\n\t\tname x\n\t\t" + secretLine + "}\n\thookonce /b github {\n\t\tname x\n\t\twindow 9d\n\t\t" + secretLine + "}\n}",
-			at: "hookonce /b", say: []string{"two different routes", `"x"`, "name <text>"}},
+			at: "hookonce /b", say: []string{"two routes have the name", `"x"`, "name <text>"}},
 		{name: "duplicate that is no success", block: secretLine + "duplicate 409", at: "duplicate 409", say: []string{"2xx"}, parse: true},
 		{name: "retry_status that ends retries", block: secretLine + "retry_status 410", at: "hookonce /github", say: []string{"github:/github", "retry_status 410", "503"}},
 		{name: "unknown word", block: secretLine + "on_uncertain guess", at: "on_uncertain", say: []string{"hold, retry"}, parse: true},
