@@ -19,6 +19,7 @@ type App struct {
 
 	mu       sync.Mutex
 	arrivals map[string][]oracle.Effect // by digest of the body
+	read     int64                      // arrivals of which something was read
 	grown    chan struct{}              // closed and replaced with each arrival
 }
 
@@ -51,6 +52,9 @@ func (a *App) collect(done <-chan struct{}) {
 		case e := <-a.Server.Arrived():
 			a.mu.Lock()
 			a.arrivals[e.SHA256] = append(a.arrivals[e.SHA256], e)
+			if e.Method != "" {
+				a.read++
+			}
 			close(a.grown)
 			a.grown = make(chan struct{})
 			a.mu.Unlock()
@@ -63,11 +67,23 @@ func digest(body string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Arrivals returns the requests with this body that have arrived so far.
+// Arrivals returns the requests with this body that the app has read so far.
 func (a *App) Arrivals(body string) []oracle.Effect {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return append([]oracle.Effect(nil), a.arrivals[digest(body)]...)
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for asked := a.Stats().Requests; ; {
+		a.mu.Lock()
+		got, read, grown := a.arrivals[digest(body)], a.read, a.grown
+		a.mu.Unlock()
+		if read >= asked {
+			return append([]oracle.Effect(nil), got...)
+		}
+		select { // the news of a request come a moment after it
+		case <-grown:
+		case <-late.C:
+			panic("the app does not tell of a request that it has read")
+		}
+	}
 }
 
 // Wait waits until n requests with this body have arrived, and returns the last.
