@@ -14,7 +14,8 @@ import (
 // store forget what it has to remember.
 type clock struct {
 	now     func() time.Time
-	elapsed func() time.Duration
+	elapsed func() time.Duration // nil: what now says since begin
+	begin   time.Time
 
 	mu     sync.Mutex
 	base   int64 // Unix ms at the moment start
@@ -31,15 +32,25 @@ const (
 
 // newClock continues from the largest time that was ever stored.
 func newClock(now func() time.Time, elapsed func() time.Duration, largest int64) *clock {
-	c := &clock{now: now, elapsed: elapsed}
-	c.start = elapsed()
-	c.base = max(now().UnixMilli(), largest)
+	c := &clock{now: now, elapsed: elapsed, begin: now()}
+	var wall int64
+	wall, c.start = c.hands()
+	c.base = max(wall, largest)
 	return c
+}
+
+// hands reads both clocks. A time of the real clock carries both.
+func (c *clock) hands() (wall int64, mono time.Duration) {
+	now := c.now()
+	if c.elapsed == nil {
+		return now.UnixMilli(), now.Sub(c.begin)
+	}
+	return now.UnixMilli(), c.elapsed()
 }
 
 // read returns the time by which windows end, in Unix milliseconds.
 func (c *clock) read() int64 {
-	wall, mono := c.now().UnixMilli(), c.elapsed()
+	wall, mono := c.hands()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	own := c.base + (mono - c.start).Milliseconds()

@@ -5,6 +5,7 @@ package badgerstore
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/hookonce/hookonce/caddymodule/delivery"
@@ -16,6 +17,7 @@ type keeper struct {
 	unverified *survey // tables to be read after the start, or nil
 	jumped     bool    // the wall clock, and we said so
 	commits    int64   // an hour ago
+	once       sync.Once
 	quit       chan struct{}
 	ended      chan struct{}
 }
@@ -52,11 +54,7 @@ func (k *keeper) run() {
 }
 
 func (k *keeper) stop() {
-	select {
-	case <-k.quit:
-	default:
-		close(k.quit)
-	}
+	k.once.Do(func() { close(k.quit) })
 	<-k.ended
 }
 

@@ -110,10 +110,6 @@ func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Elapsed == nil {
-		start := o.Now() // of the real clock it carries the monotonic reading
-		o.Elapsed = func() time.Duration { return o.Now().Sub(start) }
-	}
 	if o.Logger == nil {
 		o.Logger = silent{}
 	}
