@@ -28,25 +28,34 @@ func (b *Badger) options(boot uint64) badgerstore.Options {
 	o.MinFree = b.minFree()
 	o.EncryptionKey = b.key
 	o.Logger = storeLogger{b.logger}
-	if o.MinFree < 128<<20 {
-		// A small disk: the floor below which nothing is written at all, and the
-		// ballast, shrink with the bound that the operator set.
-		o.HardFloor, o.Ballast = max(o.MinFree/2, 24<<20), 8<<20
+	if o.MinFree < smallDisk {
+		o.HardFloor, o.Ballast = smallFloor, smallBallast
 	}
 	return o
 }
 
+// On a small disk, the floor below which nothing is written at all and the
+// ballast shrink. Between them and the bound for new work there is room for
+// outcomes and for the operator, who may have to make room.
+const (
+	smallDisk    = 128 << 20
+	smallFloor   = 16 << 20 // four memory tables of the store
+	smallBallast = 8 << 20
+	leastFree    = smallFloor + 2*smallBallast
+)
+
 // minFree is the configured bound, or the default: never more than a twentieth
-// of the file system, so that a small disk can be used at all.
+// of the file system, so that a small disk can be used at all, and never less
+// than what the store needs to go on with what it has taken.
 func (b *Badger) minFree() int64 {
 	if b.MinFree != 0 {
-		return b.MinFree
+		return max(b.MinFree, leastFree)
 	}
 	var st unix.Statfs_t
 	if unix.Statfs(b.Dir, &st) != nil {
 		return defaultMinFree
 	}
-	return min(defaultMinFree, int64(st.Blocks)*st.Bsize/20)
+	return max(min(defaultMinFree, int64(st.Blocks)*st.Bsize/20), leastFree)
 }
 
 // Guard returns an error when the disk has no room for new work. It asks the
