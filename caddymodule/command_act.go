@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookonce/hookonce/caddymodule/delivery"
 	"github.com/hookonce/hookonce/caddymodule/store"
 )
 
@@ -91,6 +92,11 @@ func (f *actFlags) run(cmd *cobra.Command, action string, ids []string) error {
 			continue
 		}
 		done = append(done, res)
+		if (action == actRetry || action == actRelease) && res.Delivery.State != delivery.Confirmed.String() {
+			if failed++; failed == 1 {
+				first = errors.New("the app did not confirm it; what is to be done now: webhook show " + firstBytes(res.Delivery.ID, minPrefix))
+			}
+		}
 		if !f.asJSON {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", firstBytes(res.Delivery.ID, minPrefix), res.Delivery.State, visible(res.Note))
 			if err != nil {

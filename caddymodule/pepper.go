@@ -70,7 +70,7 @@ func pepperSum(p []byte) uint32 { return crc32.Checksum(p, crc32.MakeTable(crc32
 
 func badPepper(dir, path, what string) error {
 	return fmt.Errorf("%w: %s %s, and without it no earlier delivery is recognised; restore it from a backup, set the option pepper if it was set before, "+
-		"or start anew with \"hookonce webhook store reset --dir %s\", which moves the store aside and deletes nothing",
+		"or start anew with \"hookonce webhook store reset --dir %s --reason '...'\", which moves the store aside and deletes nothing",
 		store.ErrCorrupt, path, what, dir)
 }
 

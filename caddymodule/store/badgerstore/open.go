@@ -228,6 +228,6 @@ func openError(dir string, err error) error {
 // damaged is the error for a store that must not be served.
 func damaged(dir, what string) error {
 	return fmt.Errorf("%w: %s: %s; look at it with \"hookonce webhook store check --dir %s\", "+
-		"or start anew with \"hookonce webhook store reset --dir %s\", which moves it aside and deletes nothing",
+		"or start anew with \"hookonce webhook store reset --dir %s --reason '...'\", which moves it aside and deletes nothing",
 		store.ErrCorrupt, dir, what, dir, dir)
 }
