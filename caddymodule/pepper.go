@@ -13,6 +13,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hookonce/hookonce/caddymodule/identity"
 	"github.com/hookonce/hookonce/caddymodule/store"
@@ -32,7 +33,7 @@ func loadPepper(dir, kept string) ([]byte, error) {
 		}
 		p := make([]byte, identity.PepperLen)
 		_, _ = rand.Read(p) // never fails, see crypto/rand
-		return p, writeSynced(path, binary.LittleEndian.AppendUint32(p[:len(p):len(p)], pepperSum(p)))
+		return p, writeSynced(path, binary.LittleEndian.AppendUint32(slices.Clip(p), pepperSum(p)))
 	case err != nil:
 		return nil, fmt.Errorf("key of the store: %w", err)
 	case len(data) != identity.PepperLen+4:

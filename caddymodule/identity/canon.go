@@ -199,7 +199,7 @@ func (z *canonizer) open(tag byte) (start int) {
 }
 
 func (z *canonizer) shut(start, count int) {
-	binary.BigEndian.PutUint32(z.buf[start+1:], uint32(count)) //nolint:gosec // at most maxTokens
+	binary.BigEndian.PutUint32(z.buf[start+1:], uint32(count))
 	z.fold(start)
 }
 

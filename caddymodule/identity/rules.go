@@ -87,8 +87,10 @@ func compileRules(r *FingerprintRules, scope []byte) (*rules, error) {
 		paths []string
 		ends  *places
 	}{
-		{"fields", r.Fields, &c.fields}, {"ignore", r.Ignore, &c.ignore},
-		{"time", r.Time, &c.time}, {"unordered", r.Unordered, &c.unordered},
+		{"fields", r.Fields, &c.fields},
+		{"ignore", r.Ignore, &c.ignore},
+		{"time", r.Time, &c.time},
+		{"unordered", r.Unordered, &c.unordered},
 	} {
 		texts, err := c.addAll(kind.paths, kind.ends)
 		if err != nil {

@@ -4,6 +4,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,12 +29,7 @@ func (f *Filter) PageSize() int {
 
 // WantsState reports whether records in state s are asked for.
 func (f *Filter) WantsState(s delivery.State) bool {
-	for _, want := range f.States {
-		if want == s {
-			return true
-		}
-	}
-	return len(f.States) == 0 && (f.All || s.Open())
+	return slices.Contains(f.States, s) || len(f.States) == 0 && (f.All || s.Open())
 }
 
 // Matches reports whether a record is selected.

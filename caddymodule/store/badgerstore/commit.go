@@ -68,7 +68,7 @@ type committer struct {
 	// Owned by the goroutine.
 	backlog []*request // lazy requests that could not be written yet, in order
 	slots   slots
-	lastTs  uint64
+	lastTS  uint64
 	groups  int64
 
 	commits, failures atomic.Int64
@@ -76,9 +76,9 @@ type committer struct {
 	trouble           atomic.Pointer[error] // the latest failure, nil after a success
 }
 
-func newCommitter(s *Store, lastTs uint64) *committer {
+func newCommitter(s *Store, lastTS uint64) *committer {
 	return &committer{
-		s: s, lastTs: lastTs,
+		s: s, lastTS: lastTS,
 		wake: make(chan struct{}, 1), nudge: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 }

@@ -93,17 +93,17 @@ func (c *committer) commit(reqs []*request) error {
 			return err
 		}
 	}
-	c.lastTs = max(c.lastTs+1, uint64(c.s.opts.Now().UnixMicro()))
-	if err := txn.CommitAt(c.lastTs, nil); err != nil {
+	c.lastTS = max(c.lastTS+1, uint64(c.s.opts.Now().UnixMicro()))
+	if err := txn.CommitAt(c.lastTS, nil); err != nil {
 		err = fmt.Errorf("%w: %w", errUnsure, err)
 		if !errors.Is(err, badger.ErrTxnTooBig) {
 			c.s.breakDown(err)
 		}
 		return err
 	}
-	c.s.mark.set(c.lastTs)
+	c.s.mark.set(c.lastTS)
 	if c.groups++; c.groups%64 == 0 {
-		c.s.db.SetDiscardTs(c.lastTs - 1)
+		c.s.db.SetDiscardTs(c.lastTS - 1)
 	}
 	if err := c.s.opts.Failpoint(PointAfterCommit); err != nil {
 		return fmt.Errorf("%w: %w", errUnsure, err)

@@ -137,8 +137,7 @@ func (l *logReader) decrypt(b []byte) ([]byte, error) {
 // logError takes the end of the file, and a number that is none, for the end of
 // the entries.
 func logError(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if _, ok := errors.AsType[*os.PathError](err); ok {
 		return err
 	}
 	return errLogEnd

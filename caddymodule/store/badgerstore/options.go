@@ -157,6 +157,7 @@ func (o *Options) badger() badger.Options {
 type badgerLogger struct{ to Logger }
 
 func (l badgerLogger) Errorf(format string, args ...any) { l.to.Error("badger: " + line(format, args)) }
+
 func (l badgerLogger) Warningf(format string, args ...any) {
 	l.to.Warn("badger: " + line(format, args))
 }

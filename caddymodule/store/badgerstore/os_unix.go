@@ -19,7 +19,7 @@ func statFree(dir string) (free, total int64, err error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, 0, err
 	}
-	unit := int64(st.Bsize)
+	unit := int64(st.Bsize) //nolint:unconvert // other systems have other types
 	return int64(st.Bavail) * unit, int64(st.Blocks) * unit, nil
 }
 

@@ -5,6 +5,7 @@ package storetest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,10 +91,8 @@ func (p *pair) arrive(t *rapid.T) {
 }
 
 func (p *pair) remember(id delivery.ID) {
-	for _, known := range p.ids {
-		if known == id {
-			return
-		}
+	if slices.Contains(p.ids, id) {
+		return
 	}
 	p.ids = append(p.ids, id)
 }

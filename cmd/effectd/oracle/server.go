@@ -214,11 +214,11 @@ func (s *Server) Close() error {
 func (s *Server) stop() {
 	s.once.Do(func() {
 		close(s.done)
-		s.listener.Close()
+		_ = s.listener.Close()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for c := range s.conns {
-			c.Conn.Close()
+			_ = c.Conn.Close()
 		}
 	})
 }

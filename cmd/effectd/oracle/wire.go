@@ -51,7 +51,7 @@ func (s *Server) accept() {
 		select {
 		case <-s.done:
 			// stop may have walked the connections before this one came.
-			w.Close()
+			_ = w.Close()
 			return
 		default:
 		}
