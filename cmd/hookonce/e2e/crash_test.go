@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -35,9 +36,11 @@ func kills(t testing.TB) int {
 // all of it holds for sync off as well.
 func TestCrash(t *testing.T) {
 	n := kills(t)
-	for sync, share := range map[string]int{"on": n - n/3, "off": n / 3} {
-		t.Run("sync "+sync, func(t *testing.T) { crash(t, share, Options{Store: "sync " + sync}) })
-	}
+	t.Run("sync on", func(t *testing.T) { crash(t, n-n/4-n/4, Options{Store: "sync on"}) })
+	t.Run("sync off", func(t *testing.T) { crash(t, n/4, Options{Store: "sync off"}) })
+	t.Run("encrypted", func(t *testing.T) {
+		crash(t, n/4, Options{Store: "encryption_key {env.STORE_KEY}", Env: []string{"STORE_KEY=" + strings.Repeat("5e", 32)}})
+	})
 }
 
 func crash(t *testing.T, kills int, opts Options) {

@@ -72,10 +72,9 @@ func newCrowd(t testing.TB, seed uint64, choose func(*rand.Rand) fate) *Crowd {
 	return c
 }
 
-// Sites are the routes of a crowd's deliveries.
+// Sites are the routes of a crowd's deliveries, by two ways to the app.
 func (c *Crowd) Sites(lines ...string) string {
-	lines = append(lines, "upstream "+c.app.Addr())
-	return Site(Route("/github", "github", lines...), Route("/stripe", "stripe", lines...))
+	return Site(ways[0].route("/github", "github", c.app.Addr(), lines...), ways[1].route("/stripe", "stripe", c.app.Addr(), lines...))
 }
 
 // start lets the senders work once resume was called.
