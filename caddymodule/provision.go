@@ -224,10 +224,6 @@ func (h *Handler) compilePolicy() (err error) {
 	h.bodyTimeout = orDefault(time.Duration(h.BodyTimeout), defaultBodyTimeout)
 	h.upstreamTimeout = orDefault(time.Duration(h.UpstreamTimeout), defaultUpstreamTimeout)
 	h.inflightWait = orDefault(time.Duration(h.InflightWait), h.preset.InflightWait())
-	if h.MaxBody > min(h.app.BodyMemory, h.app.SpoolSize) {
-		return fmt.Errorf("max_body of %s is more than body_memory or spool_size holds, so the largest deliveries would never be taken: raise those, or lower max_body",
-			humanize.IBytes(uint64(h.MaxBody)))
-	}
 	if h.DuplicateStatus < 200 || h.DuplicateStatus > 299 {
 		return fmt.Errorf("duplicate %d: a duplicate is answered with a 2xx status, otherwise the provider keeps sending it", h.DuplicateStatus)
 	}
@@ -252,6 +248,11 @@ func (h *Handler) warn() {
 			"an event that arrives while the app is down is lost unless somebody sends it again; "+
 			"add \"upstream <address>\" or a forward block",
 			zap.String("route", h.Name), zap.String("provider", h.Provider), zap.String("declared_at", h.DeclaredAt))
+	}
+	if h.MaxBody > min(h.app.BodyMemory, h.app.SpoolSize) {
+		h.logger.Warn("body_memory or spool_size holds less than the largest body of this route, so deliveries of that size get the retry status for ever: "+
+			"raise those, or lower max_body",
+			zap.String("route", h.Name), zap.String("max_body", humanize.IBytes(uint64(h.MaxBody))), zap.String("declared_at", h.DeclaredAt))
 	}
 	if strings.Contains(string(h.Forward), `"retry_match"`) {
 		h.logger.Warn("lb_retry_match inside the forward block may send a delivery twice by itself (caddyserver/caddy#6259); remove it",
