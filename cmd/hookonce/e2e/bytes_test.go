@@ -123,7 +123,7 @@ func TestFramings(t *testing.T) {
 	app := NewApp(t, oracle.Config{})
 	var routes []string
 	for _, w := range ways {
-		routes = append(routes, w.route("/"+w.name, "github", app.Addr(), "max_body 4MiB"))
+		routes = append(routes, w.route("/"+w.name, "github", app.Addr(), "max_body 4MiB", "name one-"+w.name)) // one name: the two sites are one route
 	}
 	s := Start(t, Site(routes...)+"https://<TLS> {\n\ttls internal\n"+strings.Join(routes, "\n")+"}\n",
 		Options{Global: "\tskip_install_trust\n\tservers {\n\t\tprotocols h1 h2 h2c\n\t}", Vars: map[string]string{"TLS": freeAddr(t)}})
