@@ -151,7 +151,7 @@ func serve(ctx context.Context, srv *oracle.Server, o options, stdout io.Writer)
 	}
 	fmt.Fprintf(stdout, "admin on %s\n", ln.Addr())
 	admin := &http.Server{Handler: srv.AdminHandler(), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { admin.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = admin.Close() })
 	defer stop()
 	if err := admin.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin: %w", err)

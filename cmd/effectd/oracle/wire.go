@@ -124,7 +124,7 @@ func (w *wire) fin() {
 			_, _ = io.Copy(io.Discard, w.Conn)
 		}
 	}
-	w.Close()
+	_ = w.Close()
 }
 
 // reset closes with RST. A unix socket has no RST: there the client sees a
@@ -133,7 +133,7 @@ func (w *wire) reset() {
 	if tcp, ok := w.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
-	w.Close()
+	_ = w.Close()
 }
 
 // isClosed tells a second close from a failure.
