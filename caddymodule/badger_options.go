@@ -39,7 +39,7 @@ func (b *Badger) options(boot uint64) badgerstore.Options {
 // outcomes and for the operator, who may have to make room.
 const (
 	smallDisk    = 128 << 20
-	smallFloor   = 16 << 20 // four memory tables of the store
+	smallFloor   = 24 << 20 // memory tables and a compaction; with 16 a fast filler brought SIGBUS
 	smallBallast = 8 << 20
 	leastFree    = smallFloor + 2*smallBallast
 )

@@ -40,7 +40,7 @@ type Badger struct {
 
 	// MinFree is the free space in bytes below which new deliveries get the retry
 	// status. Default: 1 GiB, but at most a twentieth of the file system. It is
-	// never less than 32 MiB, which the store needs to go on with what it has.
+	// never less than 40 MiB, which the store needs to go on with what it has.
 	MinFree int64 `json:"min_free,omitempty"`
 
 	// EncryptionKey is a placeholder of the 64 hex digits that seal the store and
